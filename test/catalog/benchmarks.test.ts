@@ -74,7 +74,7 @@ describe('scores of the data file', () => {
     test(`?${query}`, async () => expect(await ids(query)).toBe(expected))
   }
 
-  test('are shown where there are any', async () => {
+  test('are shown for models that have any', async () => {
     const [small] = await listOf('q=small')
     expect(small?.['benchmarks']).toEqual({
       artificial_analysis: { intelligence_index: 20, coding_index: 40, agentic_index: null },
@@ -87,7 +87,7 @@ describe('scores of the data file', () => {
 })
 
 describe('a data file that is wrong', () => {
-  test('is told with its places', () => {
+  test('reports problems with their paths', () => {
     const { problems } = parseBenchmarks(
       {
         a: {

@@ -84,7 +84,7 @@ const PUT: unknown[] = [
   JSON.parse('{"__proto__": {"input": -1}}'),
 ]
 
-/** Whatever is taken over can be listed, billed and kept. */
+/** Every accepted document can be listed, billed and stored. */
 function expectUsable(seed: Seed): void {
   expect(JSON.parse(JSON.stringify(seed))).toEqual(seed)
   expect(seed.facts_at).toMatch(/^(\d{4}(-\d\d){0,2})?$/)
@@ -100,7 +100,7 @@ function expectUsable(seed: Seed): void {
     const view = JSON.parse(JSON.stringify(modelView(offered, '/api/v1')))
     expect([...Value.Errors(modelForm, view)]).toEqual([])
     for (const { pricing, contextLength } of model.endpoints) {
-      // A price that was told is never lost on the way to a free one.
+      // A price in the facts never becomes a free one.
       if (pricing !== null) expect(pricing.prompt === 0n).toBe(view.pricing.prompt === '0')
       if (contextLength !== null) expect(contextLength).toBeGreaterThan(0)
     }
@@ -149,11 +149,11 @@ describe('names', () => {
     expect(Object.keys(Object.prototype)).toEqual([])
   })
 
-  test.each(['', 'a\nb', '\u0000', 'x'.repeat(201), '\ud800'])('%j is none', (name) =>
+  test.each(['', 'a\nb', '\u0000', 'x'.repeat(201), '\ud800'])('%j is not a name', (name) =>
     expect(documentProblems({ openai: { models: named(name) } })).toHaveLength(1),
   )
 
-  test('__proto__ as a provider is one that nobody knows', () => {
+  test('__proto__ is an unknown provider', () => {
     const facts = JSON.parse(
       `{"__proto__": {"models": {"m": {}}}, "openai": {"models": {"gpt-4o": {"cost": {"input": 1, "output": 1}}}}}`,
     )

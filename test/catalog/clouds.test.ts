@@ -59,7 +59,7 @@ test('Claude at Vertex: writing to the prompt cache for an hour is twice the inp
   })
 })
 
-test('the express mode offers models of Google alone', () => {
+test('the express mode offers only models of Google', () => {
   const express = directoryOf({ GOOGLE_VERTEX_API_KEY: 'k' })
   expect(express.list().length).toBeGreaterThan(5)
   expect(express.list().map(({ id }) => id.split('/')[0])).toEqual(express.list().map(() => 'google'))

@@ -102,7 +102,7 @@ describe('facts that are known', () => {
     })
   }
 
-  test('a model shows the endpoints that pass alone, and the same one each time', () => {
+  test('a model shows only endpoints that match, and the same one each time', () => {
     const seen = () => filtered(listing, { region: 'eu' }, now)[0]
     expect(seen()?.endpoints.map(({ provider }) => provider.slug)).toEqual(['one'])
     expect(seen()).toBe(seen())

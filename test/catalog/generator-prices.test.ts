@@ -5,7 +5,7 @@ import type { FactModel } from '../../src/catalog/facts/document.ts'
 import { perUnit, pricingOf } from '../../src/catalog/facts/prices.ts'
 import { fact } from './fact.ts'
 
-describe('the price of a context cache of Google', () => {
+describe('the price of a Google context cache', () => {
   const written = (id: string, cost: Record<string, unknown>, more: Partial<FactModel> = {}) =>
     pricingOf(withContextCache(fact(id, { cost: { output: 1, ...cost }, ...more })))
 
@@ -19,24 +19,24 @@ describe('the price of a context cache of Google', () => {
     ['lite too', 'gemini-3.1-flash-lite', { input: 0.25, cache_read: 0.025 }, '0.000000333333333333'],
     ['pro: input and three eighths', 'gemini-3.1-pro-preview', { input: 2, cache_read: 0.2 }, '0.000002375'],
     [
-      'what the facts tell holds',
+      'a price in the facts wins',
       'gemini-2.5-flash',
       { input: 0.3, cache_read: 0.03, cache_write: 0.4 },
       '0.0000004',
     ],
-    ['nobody reads from a cache', 'gemini-2.0-flash-lite', { input: 0.075 }, undefined],
-    ['another house', 'gemma-3-27b', { input: 0.3, cache_read: 0.03 }, undefined],
+    ['no price for cache reads', 'gemini-2.0-flash-lite', { input: 0.075 }, undefined],
+    ['another vendor', 'gemma-3-27b', { input: 0.3, cache_read: 0.03 }, undefined],
     ['sound', 'gemini-2.5-flash-preview-tts', { input: 0.5, cache_read: 0.1 }, undefined],
   ])('%s', (_, id, cost, expected) => expect(written(id, cost)?.input_cache_write).toBe(expected))
 
-  test('of a model that paints there is none', () => {
+  test('image models have none', () => {
     const paints = { output: ['text', 'image'] }
     expect(
       written('gemini-2.5-flash-image', { input: 0.3, cache_read: 0.03 }, paints)?.input_cache_write,
     ).toBeUndefined()
   })
 
-  test.each(['tiers', 'context_over_200k'])('long prompts have a price of their own (%s)', (form) => {
+  test.each(['tiers', 'context_over_200k'])('long prompts have their own price (%s)', (form) => {
     const over = { input: 2.5, output: 15, cache_read: 0.25 }
     const cost = {
       input: 1.25,
@@ -49,7 +49,7 @@ describe('the price of a context cache of Google', () => {
     })
   })
 
-  test('it is told of Google alone: others ask what they like', () => {
+  test('only Google’s own endpoints get it', () => {
     const model = fact('gemini-2.5-flash', { cost: { input: 0.3, output: 2.5, cache_read: 0.03 } })
     const seed = composeSeed(
       new Map([
@@ -87,7 +87,7 @@ describe('prices', () => {
     [undefined, 6, undefined],
   ])('%p by 10^%p is %p', (value, power, expected) => expect(perUnit(value, power)).toBe(expected))
 
-  test('buckets, also under their wrong names', () => {
+  test('buckets, also under misspelled names', () => {
     expect(
       pricingOf({
         input: 1,
@@ -112,14 +112,14 @@ describe('prices', () => {
     )
   })
 
-  test('no cost, or half of one, is no price; zero is one', () => {
+  test('without a complete cost there is no price; zero is a price', () => {
     expect(pricingOf(null)).toBeNull()
     expect(pricingOf({ input: 1 })).toBeNull()
     expect(pricingOf({ input: -1, output: 1 })).toBeNull()
     expect(pricingOf({ input: 0, output: 0 })).toEqual({ prompt: '0', completion: '0' })
   })
 
-  test('tiers in order, from the first token over; the one-tier form where there are none', () => {
+  test('tiers in order, from the first token over the limit; else the form with one tier', () => {
     const over = { input: 9, output: 9 }
     expect(
       pricingOf({
@@ -142,12 +142,12 @@ describe('prices', () => {
   })
 })
 
-describe('what writing to the prompt cache for an hour costs', () => {
+describe('the price of a cache write for an hour', () => {
   const claude = { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 }
   const written = { prompt: '0.000003', completion: '0.000015', input_cache_read: '0.0000003' }
   const SONNET = 'anthropic.claude-sonnet-9-v1:0'
   const seedOf = (facts: string, models: FactModel[]) => composeSeed(new Map([[facts, models]]), [])
-  /** The only price that one model has there. */
+  /** The price of the model at this provider. */
   const priceOf = (facts: string, id: string, cost: FactModel['cost']): unknown => {
     const seed = seedOf(facts, [fact(id, { cost })])
     const [row] = seed.endpoints[facts]?.filter(([, upstreamId]) => upstreamId === id) ?? []
@@ -186,7 +186,7 @@ describe('what writing to the prompt cache for an hour costs', () => {
     })
   })
 
-  test('each tier by its own prices', () => {
+  test('each tier has its own', () => {
     const tier = (size: number, cost: object) => ({ tier: { type: 'context', size }, ...cost })
     const tiers = [
       tier(200_000, { input: 6, output: 22.5, cache_write: 7.5 }),
@@ -211,7 +211,7 @@ describe('what writing to the prompt cache for an hour costs', () => {
     expect(shown.map((one: object) => 'input_cache_write_1h' in one)).toEqual([true, false, false])
   })
 
-  test('each profile of Bedrock by its own', () => {
+  test('each profile of Bedrock has its own', () => {
     const eu = { input: 3.3, output: 16.5, cache_write: 4.125 }
     const us = { input: 3, output: 15, cache_write: 3 }
     const seed = seedOf('amazon-bedrock', [
@@ -228,15 +228,15 @@ describe('what writing to the prompt cache for an hour costs', () => {
   })
 
   test.each([
-    ['another house', 'openrouter', 'anthropic/claude-sonnet-9'],
+    ['another vendor', 'openrouter', 'anthropic/claude-sonnet-9'],
     ['another cloud', 'azure', 'claude-sonnet-9'],
     ['another model at Amazon', 'amazon-bedrock', 'amazon.nova-9-v1:0'],
     ['another model at Google', 'google-vertex', 'gemini-9'],
-  ])('%s: nobody told, and nothing is added', (_, provider, id) => {
+  ])('%s: not in the facts, so not added', (_, provider, id) => {
     expect(priceOf(provider, id, claude)).toEqual({ ...written, input_cache_write: '0.00000375' })
   })
 
-  test('no price of writes, or none at all, is none of an hour', () => {
+  test('without a price of writes there is none for an hour', () => {
     expect(priceOf('anthropic', 'claude-9', { input: 3, output: 15 })).toEqual({
       prompt: '0.000003',
       completion: '0.000015',

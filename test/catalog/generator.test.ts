@@ -68,7 +68,7 @@ describe('identity', () => {
     expect(identities().idOf(fact(upstreamId), 'somebody')).toBe(expected),
   )
 
-  test('inheritance in the facts joins the same and not siblings', () => {
+  test('a base model in the facts joins the same model, not siblings', () => {
     const base = 'moonshotai/kimi-k2.7-code'
     expect(identities().idOf(fact('kimi-k2.7-code-tee', { baseModel: base }), 'x')).toBe(base)
     expect(identities().idOf(fact('moonshotai/K2.7-Code-Instruct', { baseModel: base }), 'x')).toBe(base)
@@ -77,7 +77,7 @@ describe('identity', () => {
     )
   })
 
-  test('a model that nobody lists is the same at its second provider', () => {
+  test('an unlisted model has the same id at its second provider', () => {
     const known = identities()
     expect(known.idOf(fact('acme/Rocket-2.0'), 'one')).toBe('acme/rocket-2.0')
     expect(known.idOf(fact('acme/rocket-2-0'), 'two')).toBe('acme/rocket-2.0')
@@ -85,7 +85,7 @@ describe('identity', () => {
 })
 
 describe('capabilities', () => {
-  test('pdf is a file; embeddings, reranking and speech are told by name', () => {
+  test('pdf is a file; embeddings, reranking and speech are recognized by name', () => {
     expect(inputOf(fact('a', { input: ['text', 'pdf', 'image'] }))).toEqual(['text', 'file', 'image'])
     expect(outputOf(fact('text-embedding-3-small'))).toEqual(['embeddings'])
     expect(outputOf(fact('BAAI/bge-m3'))).toEqual(['embeddings'])
@@ -95,7 +95,7 @@ describe('capabilities', () => {
     expect(outputOf(fact('gpt-5', { output: ['text', 'image'] }))).toEqual(['text', 'image'])
   })
 
-  test('the list of parameters follows the listing, but for what the endpoint denies', () => {
+  test('parameters are those listed, without those that the endpoint lacks', () => {
     const listed = ['max_tokens', 'seed', 'tools', 'tool_choice']
     expect(parametersOf(fact('a', { callsTools: true }), listed)).toEqual([
       'max_tokens',
@@ -113,7 +113,7 @@ describe('capabilities', () => {
     ])
   })
 
-  test('what is not known of an unlisted model is not denied', () => {
+  test('unknown parameters of an unlisted model are supported', () => {
     const open = parametersOf(fact('a', { callsTools: true }), undefined)
     for (const name of ['logprobs', 'top_k', 'seed', 'stop', 'temperature']) expect(open).toContain(name)
     const closed = parametersOf(fact('a', { takesTemperature: false, structuredOutput: false }), undefined)
@@ -133,7 +133,7 @@ describe('capabilities', () => {
     expect(reasoningOf(fact(id, { reasoning: true, ...facts }))?.mandatory).toBe(mandatory)
   })
 
-  test('models that their provider serves elsewhere are left out', () => {
+  test('models that the provider serves at another address are left out', () => {
     const override = (npm: string | null, api: string | null = null, shape: string | null = null) =>
       dialectOf(fact('a', { override: { npm, api, shape } }), 'x')
     expect(override('@ai-sdk/openai-compatible')).toBeNull()
@@ -160,7 +160,7 @@ describe('models that the facts lack', () => {
     ])
   }
 
-  test('are there with their price, whether nobody tells them or nobody their price', () => {
+  test('are added with their price, also if the facts have the model without one', () => {
     const ours = [[['speech'], { prompt: '0', completion: '0', input_character: '0.000015' }]]
     expect(priced(null)).toEqual(ours)
     expect(priced({ input: 1, output: 2 })).toEqual([

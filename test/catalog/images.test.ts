@@ -52,14 +52,14 @@ describe('GET /images/models', () => {
     expect(models.every((model) => JSON.stringify(model['architecture']).includes('"image"'))).toBe(true)
   })
 
-  test('a model has the parameters of all its endpoints, and says where they are', async () => {
+  test('a model has the parameters of all its endpoints, and links to them', async () => {
     const models = listOf((await bodyOf('/images/models'))['data'])
     const brush = models.find(({ id }) => id === 'painter/brush-2')
     expect(brush).toMatchObject({
       supported_parameters: {
         n: { type: 'range', min: 1, max: 10 },
         seed: { type: 'boolean' },
-        // At one of the two providers alone.
+        // At only one of the two providers.
         input_references: { type: 'range', min: 0, max: 16 },
         aspect_ratio: { type: 'enum', values: expect.arrayContaining(['1:1', '16:9']) },
       },
@@ -75,7 +75,7 @@ describe('GET /images/models', () => {
 })
 
 describe('the endpoints of an image model', () => {
-  test('each with its own parameters and what it bills by', async () => {
+  test('each endpoint has its own parameters and billing units', async () => {
     expect(await endpointsOf('painter/brush-2')).toMatchObject([
       {
         provider_name: 'Cloud Nine',
@@ -99,7 +99,7 @@ describe('the endpoints of an image model', () => {
     expect(Object.keys(objectOf(easel?.['supported_parameters']))).not.toContain('input_references')
   })
 
-  test('what a family takes; no price is an empty list', async () => {
+  test('the parameters of a family; without a price the list is empty', async () => {
     const endpoints = await endpointsOf('openai/gpt-image-1')
     const own = endpoints.find((one) => one['provider_slug'] === 'easel')
     expect(own).toMatchObject({

@@ -143,7 +143,7 @@ describe('the other lists', () => {
     })
   })
 
-  test('an endpoint has an integer status for the SDK that takes nothing else', async () => {
+  test('an endpoint has an integer status for the SDK that accepts nothing else', async () => {
     const response = await gateway.call('/endpoints/zdr', undefined, {
       'user-agent': 'speakeasy-sdk/typescript 1',
     })

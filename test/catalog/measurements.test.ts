@@ -58,7 +58,7 @@ test('before any traffic nothing is claimed', async () => {
   })
 })
 
-test('what this gateway has seen is told, by endpoint', async () => {
+test('measurements of the gateway are shown by endpoint', async () => {
   await ask('a/one')
   await ask('a/two')
   const one = await endpointOf('a/one')
@@ -80,7 +80,7 @@ test('what this gateway has seen is told, by endpoint', async () => {
   )
 })
 
-test('sorts by what is measured put the rest last', async () => {
+test('sorts by measurements put models without one last', async () => {
   expect(await idsBy('latency-low-to-high')).toEqual(['a/one', 'a/two', 'sluice/demo'])
   await ask('sluice/demo')
   expect((await idsBy('throughput-high-to-low')).at(-1)).toBe('a/two')

@@ -43,7 +43,7 @@ describe('one model', () => {
     })
   }
 
-  test('each model of the list is found under its id and where its link leads', async () => {
+  test('each model of the list is found by its id and by its link', async () => {
     const list = objectOf(await (await gateway.call('/models?output_modalities=all&limit=1000')).json())
     const models = Array.isArray(list['data']) ? list['data'].map(objectOf) : []
     expect(models.length).toBeGreaterThan(40)
@@ -114,7 +114,7 @@ describe('one model', () => {
 })
 
 describe('the endpoints of a model', () => {
-  test('one for each provider, with its own price and limits', async () => {
+  test('each provider has an endpoint with its own price and limits', async () => {
     const data = await dataOf('/models/shared/large/endpoints')
     expect(data).toMatchObject({
       id: 'shared/large',
@@ -153,7 +153,7 @@ describe('the endpoints of a model', () => {
     ])
   })
 
-  test('cached reads that nobody pays to write are implicit', async () => {
+  test('cache reads without a price of writes are implicit', async () => {
     const { endpoints } = await dataOf('/models/maker/small/endpoints')
     expect(endpoints).toMatchObject([{ supports_implicit_caching: true, max_completion_tokens: 1000 }])
     const paid = await dataOf('/models/anthropic/claude-sonnet-4.5/endpoints')

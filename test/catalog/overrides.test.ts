@@ -29,8 +29,8 @@ const idsOf = async (query: string): Promise<string> => {
   return Array.isArray(body['data']) ? body['data'].map((model) => objectOf(model)['id']).join(' ') : ''
 }
 
-describe('what the operator says of a model', () => {
-  test('a price takes the place of the whole price, at one provider or at all', async () => {
+describe('overrides of a model', () => {
+  test('a price replaces the complete price, at one provider or at all', async () => {
     await open([
       { id: 'shared/large', provider: 'cloud', pricing: { prompt: '0.000009', completion: '0.00001' } },
       { id: 'maker/small', pricing: { prompt: '0' } },
@@ -48,7 +48,7 @@ describe('what the operator says of a model', () => {
     expect((await endpointsOf('lab/bare'))[0]?.['pricing']).toMatchObject({ prompt: '0', request: '0.01' })
   })
 
-  test('a price of what is written to a cache for an hour', async () => {
+  test('a price of cache writes for an hour', async () => {
     const pricing = { prompt: '0.000001', input_cache_write: '0.00000125', input_cache_write_1h: '0.000002' }
     await open([{ id: 'maker/small', pricing }])
     expect((await modelOf('maker/small'))['pricing']).toMatchObject(pricing)
@@ -58,7 +58,7 @@ describe('what the operator says of a model', () => {
     expect(prices).toMatchObject([{ prices: [{ pricing }] }])
   })
 
-  test('facts of its own make filters find it', async () => {
+  test('filters use the overridden facts', async () => {
     await open([
       {
         id: 'shared/large',
@@ -84,7 +84,7 @@ describe('what the operator says of a model', () => {
     })
   })
 
-  test('aliases, another name, and when it ends', async () => {
+  test('aliases, another name, and an expiration date', async () => {
     await open([
       { id: 'shared/large', aliases: ['big', 'team/best'], name: 'Our Best', expiration_date: '2027-01-31' },
     ])
@@ -97,7 +97,7 @@ describe('what the operator says of a model', () => {
     expect(models?.find('BIG')?.id).toBe('shared/large')
   })
 
-  test('hidden is neither listed nor called, at one provider or at all', async () => {
+  test('a hidden model is neither listed nor called, at one provider or at all', async () => {
     await open([
       { id: 'maker/small', hidden: true },
       { id: 'shared/large', provider: 'lab', hidden: true },
@@ -109,7 +109,7 @@ describe('what the operator says of a model', () => {
     expect(refused?.status).toBe(404)
   })
 
-  test('it survives a refresh, and a model that comes with one', async () => {
+  test('they survive a refresh, and apply to a model that comes with one', async () => {
     const open2 = await open([{ id: 'openai/gpt-4o', pricing: { prompt: '0.000007' }, aliases: ['ours'] }], {
       OPENAI_API_KEY: 'k',
     })
@@ -178,7 +178,7 @@ describe('mistakes', () => {
       { id: 'bare', aliases: ['openai/gpt-4o'] },
       'models[0].aliases[0] "openai/gpt-4o" is the id of a model',
     ],
-  ])('%s: told with its place', async (_, entry, problem) => {
+  ])('%s is rejected with its path', async (_, entry, problem) => {
     await expect(open([entry])).rejects.toThrow(problem)
   })
 
@@ -190,7 +190,7 @@ describe('mistakes', () => {
     await expect(open(twice)).rejects.toThrow('models[1].aliases[0] "best" is an alias of bare already')
   })
 
-  test('all problems at once, and no list at all', () => {
+  test('all problems are reported at once; a value that is not a list is one', () => {
     expect(readOverrides([{ id: '' }, 7, { id: 'a', zdr: 'yes' }]).problems.map(({ path }) => path)).toEqual([
       'models[0].id',
       'models[1]',
@@ -200,7 +200,7 @@ describe('mistakes', () => {
     expect(readOverrides(null)).toEqual({ overrides: [], problems: [] })
   })
 
-  test('a model of a server nearby need not be there yet', async () => {
+  test('a model of a local server need not be found yet', async () => {
     await open([{ id: 'llama3:latest', provider: 'ollama', aliases: ['local'] }])
     expect(await idsOf('q=demo')).toBe('sluice/demo')
   })

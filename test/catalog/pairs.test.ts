@@ -127,7 +127,7 @@ async function compare(asked: readonly Row[]): Promise<string[]> {
 describe('every parameter', () => {
   const names = Object.keys(rows)
   for (const name of names) {
-    test(`${name}: alone, each value with something and without something`, async () => {
+    test(`${name}: on its own, each value matches some models and leaves out some`, async () => {
       const all = (await compare([])).length
       for (const row of rows[name] ?? []) {
         const ids = await compare([row])
@@ -146,7 +146,7 @@ describe('every parameter', () => {
     })
   }
 
-  test('is in the table, and the table is the whole of what the operation documents', async () => {
+  test('is in the table, and the table has every documented parameter', async () => {
     const response = await app(new Request('http://localhost/openapi.json'))
     const { paths } = objectOf(await response.json())
     const { parameters } = objectOf(

@@ -9,7 +9,7 @@ import type { EndpointRecord, ModelDirectory } from '../../src/core/snapshot.ts'
 import { environmentProviders } from '../../src/providers/environment.ts'
 import { defaults } from '../providers/defaults.ts'
 
-/** Amazon Bedrock in a region: which of a model's names is called there, and what it costs. */
+/** Amazon Bedrock in a region: the name under which a model is called, and its price. */
 
 let catalog: Catalog
 beforeAll(() => {
@@ -101,7 +101,7 @@ describe('names', () => {
     ['no-author', 'no-author'],
   ])('%s is %s', (id, name) => expect(plainNameOf(id)).toBe(name))
 
-  test('a model with profiles alone has the facts of its widest', () => {
+  test('a model that has only profiles has the facts of its widest one', () => {
     const facts = readDocument({
       'amazon-bedrock': {
         models: {

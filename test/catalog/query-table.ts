@@ -1,7 +1,7 @@
-/** The query table of GET /models as a reader understands it: what each value asks, by facts alone. */
+/** The query table of GET /models, written independently: which facts each value selects. */
 import { ALL, type Any, type AnyPlace, DAY, now, retainsNothing } from './table-facts.ts'
 
-/** What a value of a parameter asks: of each endpoint, or of the model through those that pass. */
+/** The condition of a value: on each endpoint, or on the model by its matching endpoints. */
 export type Row = [
   query: string,
   ask: {
@@ -153,7 +153,7 @@ export const rows: Record<string, Row[]> = {
   use_rss: [['use_rss=true', {}]],
 }
 
-/** What the table says of several parameters at once: ids in order, before they are cut into pages. */
+/** The ids that the table expects for several parameters, in order, before paging. */
 export function expected(asked: readonly Row[]): { ids: string[]; prices: Map<string, string> } {
   const asksOutput = asked.some(([query]) => query.startsWith('output_modalities'))
   const seenOf = (one: Any): AnyPlace[] =>

@@ -21,8 +21,8 @@ const inUse = (facts: unknown): CatalogInUse => {
   return { seed, catalog: openCatalog(seed), refreshed: null }
 }
 
-describe('what differs', () => {
-  test('the same facts differ in nothing', () => {
+describe('differences', () => {
+  test('the same facts have none', () => {
     expect(diffOf(seedOf(before), seedOf(before))).toMatchObject({
       added: [],
       removed: [],
@@ -33,7 +33,7 @@ describe('what differs', () => {
     })
   })
 
-  test('models that come and go, prices, and the rest', () => {
+  test('added and removed models, prices, and other fields', () => {
     const after = document({
       openai: [
         factModel('gpt-4o', { cost: { input: 2, output: 10, cache_read: 1.25 } }),
@@ -61,7 +61,7 @@ describe('what differs', () => {
     })
   })
 
-  test('what writing for an hour costs is new where the facts tell of five minutes', () => {
+  test('a price of writes for an hour is new if the facts add one for five minutes', () => {
     const claude = (cost: object) => document({ anthropic: [factModel('claude-sonnet-9', { cost })] })
     const cost = { input: 3, output: 15 }
     expect(diffOf(seedOf(claude(cost)), seedOf(claude({ ...cost, cache_write: 3.75 }))).priceChanges).toEqual(
@@ -81,12 +81,12 @@ describe('what differs', () => {
     )
   })
 
-  test('a price that is gone is no price, not free', () => {
+  test('a removed price is unknown, not free', () => {
     const after = document({ ...{ groq: [] }, openai: [factModel('gpt-4o', { cost: undefined })] })
     expect(diffOf(seedOf(before), seedOf(after)).priceChanges).toMatchObject([{ after: null }])
   })
 
-  test('only new prices that are more than ten times off are warned of', () => {
+  test('only new prices that are more than ten times off cause a warning', () => {
     const model = (id: string, input: number) => factModel(id, { cost: { input, output: 10 } })
     const usual = ['a', 'b', 'c', 'd', 'e'].map((name) => model(`lab/${name}`, 1))
     const old = document({ openai: [...usual, model('lab/odd', 1_000)] })
@@ -112,13 +112,18 @@ describe('what differs', () => {
     )
   })
 
-  test('where three others offer the model, theirs is the median that counts', () => {
+  test('if three other providers offer the model, prices are compared with their median', () => {
     const at = (input: number) => [factModel('acme/rocket', { cost: { input, output: 60 } })]
-    const dear = { deepinfra: at(50), togetherai: at(60), 'fireworks-ai': at(55), openai: [factModel('x')] }
-    const old = document(dear)
-    const { warnings } = diffOf(seedOf(old), seedOf(document({ ...dear, groq: at(0.5) })))
+    const expensive = {
+      deepinfra: at(50),
+      togetherai: at(60),
+      'fireworks-ai': at(55),
+      openai: [factModel('x')],
+    }
+    const old = document(expensive)
+    const { warnings } = diffOf(seedOf(old), seedOf(document({ ...expensive, groq: at(0.5) })))
     expect(warnings).toMatchObject([{ provider: 'groq', bucket: 'prompt', of: 'model', median: '0.000055' }])
-    const usual = document({ ...dear, groq: at(40) })
+    const usual = document({ ...expensive, groq: at(40) })
     expect(diffOf(seedOf(old), seedOf(usual)).warnings).toEqual([])
   })
 })
@@ -126,9 +131,9 @@ describe('what differs', () => {
 describe('a document', () => {
   const broken = (more: Record<string, unknown>) => document({ openai: [factModel('m', more)] })
   test.each<[what: string, document: unknown, path: string]>([
-    ['no object', [], 'document'],
+    ['not an object', [], 'document'],
     ['an error page', { error: { message: 'down' } }, 'error.models'],
-    ['nobody that is known', document({ nobody: [factModel('m')] }), 'document'],
+    ['only an unknown provider', document({ nobody: [factModel('m')] }), 'document'],
     ['known, but empty', document({ openai: [] }), 'document'],
     ['a provider without models', { openai: {} }, 'openai.models'],
     ['a model that is a text', { openai: { models: { m: 'x' } } }, 'openai.models["m"]'],
@@ -146,10 +151,10 @@ describe('a document', () => {
     await expect(proposalOf(facts, inUse(before))).rejects.toThrow('The document is rejected')
   })
 
-  test('what is not read may be anything', () =>
+  test('unknown fields may have any value', () =>
     expect(documentProblems(broken({ cost: { input: 0, output: 0, note: 'x' }, future: -1 }))).toEqual([]))
 
-  test('one hundred wrong models are not told one by one', () => {
+  test('at most ten of a hundred wrong models are listed', () => {
     const many = Array.from({ length: 100 }, (_, index) => factModel(`m${index}`, { limit: { context: -1 } }))
     expect(documentProblems(document({ openai: many })).length).toBe(10)
   })
@@ -165,7 +170,7 @@ describe('the data folder', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('keeps a refreshed catalogue; without one it is the program’s own', async () => {
+  test('stores a refreshed catalogue; without one the built-in catalogue is used', async () => {
     const store = open()
     expect(store.current().refreshed).toBeNull()
     const proposal = await proposalOf(before, store.current())
@@ -179,7 +184,7 @@ describe('the data folder', () => {
       [...ours, 'openai/gpt-4o', 'openai/gpt-4o-mini', 'openai/gpt-oss-120b'].sort(),
     )
     expect((await proposalOf(before, again)).diff).toMatchObject({ added: [], removed: [], priceChanges: [] })
-    // What was there once is not unknown.
+    // A removed model is retired, not unknown.
     expect(again.catalog.isRetired('anthropic/claude-sonnet-4.5')).toBe(true)
     expect(again.catalog.isRetired('openai/gpt-4o')).toBe(false)
 
@@ -188,7 +193,7 @@ describe('the data folder', () => {
     expect(logged).toEqual([])
   })
 
-  test('older facts that the operator chose stay, whatever the program has', async () => {
+  test('older facts that the operator chose stay, even if the built-in ones are newer', async () => {
     const store = open()
     const old = document({ openai: [factModel('gpt-4o', { last_updated: '2020-01-01' })] })
     store.replace(refreshedBy(await proposalOf(old, store.current()), 'a test', 1, store.current()))
@@ -196,7 +201,7 @@ describe('the data folder', () => {
     expect(logged).toEqual([])
   })
 
-  test('a file that is damaged, of another version or older is told and not used', () => {
+  test('a file that is damaged, of another version or older is logged and not used', () => {
     const path = join(folder, 'catalog.json.gz')
     writeFileSync(path, 'no gzip')
     expect(open().current().refreshed).toBeNull()

@@ -4,7 +4,7 @@ import { loadCatalog } from '../../src/catalog/load.ts'
 import { environmentProviders } from '../../src/providers/environment.ts'
 import { defaults } from '../providers/defaults.ts'
 
-/** Models that OpenAI and xAI serve on /responses alone, by their own documentation (2026). */
+/** Models that OpenAI and xAI serve only on /responses, by their documentation (2026). */
 
 const directoryOf = (environment: Record<string, string>) =>
   createDirectory(loadCatalog(), environmentProviders(environment, defaults).providers, [])
@@ -21,7 +21,7 @@ const ONLY = [
   'x-ai/grok-4.20-multi-agent-0309',
 ]
 
-describe('models that are served on /responses alone', () => {
+describe('models that are served only on /responses', () => {
   const models = directoryOf({ OPENAI_API_KEY: 'k', XAI_API_KEY: 'k' })
 
   test.each(ONLY)('%s', (id) => {
@@ -32,7 +32,7 @@ describe('models that are served on /responses alone', () => {
     expect(models.find(id)?.endpoints.map(({ dialects }) => dialects)).toEqual([undefined])
   })
 
-  test('are not offered where nobody says that it is spoken', () => {
+  test('are not offered at providers without the dialect', () => {
     const moved = directoryOf({ OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'https://proxy.example/v1' })
     expect(moved.find('openai/o3-pro')).toBeUndefined()
     expect(moved.find('openai/o3')).toBeDefined()

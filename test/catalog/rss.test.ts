@@ -94,7 +94,7 @@ function expectItem(item: Element): void {
 }
 
 describe('the feed', () => {
-  test('of a whole catalogue is valid, and has the models of the list in its order', async () => {
+  test('of the complete catalogue is valid, with the models in the order of the list', async () => {
     const query = 'use_rss=true&output_modalities=all&sort=newest&limit=1000'
     const items = expectValid(await feedOf(query), `http://localhost/api/v1/models?${query}`)
     const { data } = await (await gateway.call(`/models?${query.replace('use_rss=true&', '')}`)).json()
@@ -105,7 +105,7 @@ describe('the feed', () => {
     expect(data.map((model: { created: number }) => model.created * 1000)).toEqual(dates)
   })
 
-  test('carries every name whole, but for what XML cannot', async () => {
+  test('has every name unchanged, except characters that XML forbids', async () => {
     const items = expectValid(
       await feedOf('use_rss=1&providers=lab'),
       'http://localhost/api/v1/models?use_rss=1&providers=lab',

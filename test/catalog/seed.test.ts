@@ -47,7 +47,7 @@ const perMillion = (price: Price | undefined): string | undefined =>
 const at = (id: string, provider: string): EndpointRecord | undefined =>
   everything.find(id)?.endpoints.find(({ providerSlug }) => providerSlug === provider)
 
-describe('the whole of it', () => {
+describe('the complete seed', () => {
   test('hundreds of models at thousands of endpoints, of nearly every vendor', () => {
     expect(everything.list().length).toBeGreaterThan(800)
     expect(endpoints().length).toBeGreaterThan(2000)
@@ -91,18 +91,18 @@ describe('the whole of it', () => {
     expect(wrong).toEqual([])
   })
 
-  test('modalities and parameters are of the vocabulary', () => {
+  test('modalities and parameters are known words', () => {
     const used = new Set(endpoints().flatMap((one) => [...one.inputModalities, ...one.outputModalities]))
     expect([...used].filter((name) => !MODALITIES.includes(name))).toEqual([])
     const parameters = new Set(endpoints().flatMap((one) => one.supportedParameters ?? []))
     expect([...parameters].filter((name) => !PARAMETERS.includes(name))).toEqual([])
   })
 
-  test('prices are per token: none is a thousand dollars a million, none negative', () => {
-    const dear = endpoints().filter(
+  test('prices are per token: below a thousand dollars a million, never negative', () => {
+    const expensive = endpoints().filter(
       ({ pricing }) => pricing !== null && pricing.completion > 1_000_000_000_000_000n,
     )
-    expect(dear.map(({ id }) => id)).toEqual([])
+    expect(expensive.map(({ id }) => id)).toEqual([])
     for (const { pricing } of endpoints()) {
       for (const price of Object.values(pricing ?? {}))
         if (typeof price === 'bigint') expect(price >= 0n).toBe(true)
@@ -130,7 +130,7 @@ describe('facts that are public', () => {
     expect(perMillion(pricing?.inputCacheRead)).toBe(cacheRead)
   })
 
-  test('long prompts cost more where the lab says so', () => {
+  test('long prompts have the higher price of the vendor', () => {
     expect(
       at('google/gemini-2.5-pro', 'google')?.pricing?.tiers?.map((tier) => [
         tier.minPromptTokens,
@@ -144,7 +144,7 @@ describe('facts that are public', () => {
     ['anthropic/claude-haiku-4.5', 'anthropic', '1.25', '2'],
     ['anthropic/claude-opus-4.5', 'anthropic', '6.25', '10'],
     ['anthropic/claude-sonnet-4.5', 'amazon-bedrock', '3.75', '6'],
-    // 1.2 times the input: nobody tells what an hour costs.
+    // 1.2 times the input: the price for an hour is unknown.
     ['anthropic/claude-3-haiku-20240307', 'anthropic', '0.3', undefined],
     ['anthropic/claude-sonnet-4.5', 'openrouter', '3.75', undefined],
   ])('%s at %s: writing to the cache costs %p a million, for an hour %p', (id, provider, minutes, hour) => {
@@ -153,19 +153,19 @@ describe('facts that are public', () => {
     expect(perMillion(pricing?.inputCacheWriteHour)).toBe(hour)
   })
 
-  test('searching the web has a price where the list of models tells it', () => {
+  test('web searches have a price if the list of models has it', () => {
     expect(at('openai/gpt-5.5', 'openrouter')?.pricing?.webSearch).toBe(10_000_000_000_000_000n)
     expect(at('openai/gpt-5.5', 'openai')?.pricing?.webSearch).toBeUndefined()
   })
 
-  test('no price is not a free one', () => {
+  test('an unknown price is not free', () => {
     expect(
       endpoints().some(({ providerSlug, pricing }) => providerSlug === 'ollama-cloud' && pricing !== null),
     ).toBe(false)
     expect(endpoints().some(({ pricing }) => pricing?.prompt === 0n)).toBe(true)
   })
 
-  test('one model, whoever serves it and however it is spelled there', () => {
+  test('one model at all providers, under every spelling', () => {
     const served = (id: string): number => everything.find(id)?.endpoints.length ?? 0
     expect(served('openai/gpt-oss-120b')).toBeGreaterThan(20)
     expect(served('deepseek/deepseek-v4-pro')).toBeGreaterThan(10)
@@ -192,7 +192,7 @@ describe('facts that are public', () => {
     }
   })
 
-  test('what another dialect alone serves is not offered in chat, and is known', () => {
+  test('a model of another dialect is known, and not offered in chat', () => {
     const offered = (dialects: readonly ('chat' | 'responses')[]) =>
       catalog.endpointsOf('openai', dialects).find(({ modelId }) => modelId === 'openai/gpt-5-pro')
     expect(offered(['chat'])).toBeUndefined()
@@ -204,7 +204,7 @@ describe('facts that are public', () => {
     expect(at('cohere/rerank-v3.5', 'cohere')).toMatchObject({ outputModalities: ['rerank'] })
   })
 
-  test('what a vendor never takes is no parameter of its models', () => {
+  test('parameters that a vendor never accepts are not listed for its models', () => {
     for (const [provider, lacked] of Object.entries(lackedParameters)) {
       const rows = endpoints().filter(({ providerSlug }) => providerSlug === provider)
       expect(rows.length).toBeGreaterThan(3)
@@ -213,7 +213,7 @@ describe('facts that are public', () => {
     }
   })
 
-  test('embedding models give embeddings', () => {
+  test('embedding models have the output embeddings', () => {
     expect(at('openai/text-embedding-3-small', 'openai')?.outputModalities).toEqual(['embeddings'])
   })
 })

@@ -1,4 +1,4 @@
-/** Models at three providers whose facts are known by heart, for the query table of GET /models. Prices are USD per million tokens. */
+/** Models at three providers with known facts, for the query table of GET /models. Prices are USD per million tokens. */
 
 export const DAY = 86_400_000
 export const now = Date.parse('2026-01-11T00:00:00Z')
@@ -20,7 +20,7 @@ interface Model {
   id: string
   name: string
   gives: string[]
-  /** Unix seconds; 0: nobody knows. */
+  /** Unix seconds; 0: unknown. */
   created: number
   tokenizer?: string
   scores?: Record<string, number | string[]>
@@ -134,7 +134,7 @@ export const models: Model[] = [
     ],
   },
   {
-    // Known to the catalogue, which tells its age and its tokenizer.
+    // In the catalogue, which has its age and its tokenizer.
     id: 'openai/gpt-4o',
     name: 'OpenAI: GPT-4o',
     gives: ['text'],

@@ -58,7 +58,7 @@ test('the log says so once, at the start', () =>
     )
     const log = join(folder, 'log')
     const server = await startServer(join(folder, 'data'), { cwd: folder, env: BOOTSTRAP, log })
-    // It is said once the server listens.
+    // The warning is logged once the server listens.
     for (let tries = 0; tries < 200 && !(await Bun.file(log).text()).includes('ten times off'); tries++)
       await Bun.sleep(20)
     expect(await server.stop()).toBe(0)

@@ -15,8 +15,8 @@ const bodyOf = async (path: string): Promise<Record<string, unknown>> =>
 const listOf = (value: unknown): Record<string, unknown>[] =>
   Array.isArray(value) ? value.filter(isJsonObject) : []
 
-describe('lists of the whole catalogue', () => {
-  test('show models that nobody is configured for, and say so', async () => {
+describe('lists of the complete catalogue', () => {
+  test('show models of providers that are not configured, and mark them', async () => {
     const body = await bodyOf('/models?limit=1000')
     expect([...Value.Errors(modelList, body)]).toEqual([])
     const models = new Map(listOf(body['data']).map((model) => [model['id'], model]))
@@ -26,7 +26,7 @@ describe('lists of the whole catalogue', () => {
     expect(models.size).toBeGreaterThan(700)
   })
 
-  test('each endpoint says whether it is configured; the price is that of one which is', async () => {
+  test('each endpoint says whether it is configured; the price is that of a configured one', async () => {
     const data = objectOf((await bodyOf('/models/meta-llama/llama-3.3-70b-instruct/endpoints'))['data'])
     expect([...Value.Errors(modelEndpoints, data)]).toEqual([])
     const endpoints = listOf(data['endpoints'])
@@ -38,7 +38,7 @@ describe('lists of the whole catalogue', () => {
     expect(model['pricing']).toMatchObject({ prompt: '0.00000059', completion: '0.00000079' })
   })
 
-  test('filters and sorts work on all of it', async () => {
+  test('filters and sorts cover all models', async () => {
     const body = await bodyOf('/models?providers=anthropic&sort=pricing-high-to-low')
     const ids = listOf(body['data']).map(({ id }) => String(id))
     expect(ids.length).toBeGreaterThan(5)
@@ -47,14 +47,14 @@ describe('lists of the whole catalogue', () => {
     expect(count).toBeGreaterThan(900)
   })
 
-  test('providers too', async () => {
+  test('the list of providers is complete too', async () => {
     const providers = listOf((await bodyOf('/providers'))['data'])
     const isOn = new Map(providers.map((one) => [one['slug'], one['is_configured']]))
     expect(isOn.get('groq')).toBe(true)
     expect(isOn.get('openai')).toBe(false)
   })
 
-  test('what this key may call is what is configured, and nothing else is called', async () => {
+  test('only configured models are in /models/user and can be called', async () => {
     const body = await bodyOf('/models/user?limit=1000')
     expect(listOf(body['data']).every((model) => model['is_configured'] === true)).toBe(true)
     expect(listOf(body['data']).length).toBeLessThan(100)
@@ -65,7 +65,7 @@ describe('lists of the whole catalogue', () => {
   })
 })
 
-test('by default a list has what can be called', async () => {
+test('by default a list has the models that can be called', async () => {
   const usual = await startGateway({ environment: { GROQ_API_KEY: 'k' } })
   try {
     const { data } = objectOf(await (await usual.call('/models?limit=1000')).json())

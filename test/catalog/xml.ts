@@ -1,4 +1,4 @@
-/** A reader of plain XML that refuses what is not well-formed: unbalanced tags, bare `&` and `<`, unquoted attributes. */
+/** A parser of plain XML that rejects what is not well-formed: unbalanced tags, bare `&` and `<`, unquoted attributes. */
 export interface Element {
   name: string
   attributes: Record<string, string>
@@ -28,7 +28,8 @@ export function parseXml(source: string): Element {
     }
   }
   const [only, ...others] = root.children
-  if (open.length !== 1 || only === undefined || others.length > 0) throw new Error('not one whole element')
+  if (open.length !== 1 || only === undefined || others.length > 0)
+    throw new Error('not one complete element')
   return only
 }
 

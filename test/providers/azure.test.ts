@@ -110,7 +110,7 @@ test('a name of a deployment cannot lead elsewhere', async () => {
   expect(new URL(url).pathname).toBe('/openai/deployments/..%2F..%2Fx/chat/completions')
 })
 
-test('a client of Entra gets a token, which is kept', async () => {
+test('an Entra client gets a token, which is stored', async () => {
   const { call } = await prepared({ ...ENTRA, ...NAMED }, '/chat/completions')
   expect(call.headers['authorization']).toBe('Bearer token-1')
   expect(call.headers['api-key']).toBeUndefined()

@@ -151,7 +151,7 @@ describe('a call', () => {
     expect(call.headers['authorization']).toContain('x-amz-security-token')
   })
 
-  test('at an address of its own is signed for the region that settings name', async () => {
+  test('at another address is signed for the configured region', async () => {
     const credential = { id: 'lab', secret: null, aws: KEYS }
     const record = recordOf(credential, { baseUrl: 'http://127.0.0.1:9/proxy', region: 'us-west-2' })
     const call = await bedrock.prepare(record, credential, { path: '/model/a/converse', headers: {}, body })

@@ -54,7 +54,7 @@ describe('an address', () => {
     }
   })
 
-  test('whatever is accepted stays on the host and below the folder', () => {
+  test('every accepted path stays on the host and below the base path', () => {
     const pieces = [
       '/',
       '..',
@@ -116,7 +116,7 @@ describe('headers', () => {
     expect(prepared.body).toBe('{"a":"ü"}')
   })
 
-  test('the credential wins over whatever came before, in lower case', async () => {
+  test('the credential replaces earlier headers, in lower case', async () => {
     const prepared = await compatible.prepare(provider, { id: 'key', secret: 's1' }, call)
     expect(prepared.headers).toEqual({
       'content-type': 'application/json',

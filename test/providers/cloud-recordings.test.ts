@@ -10,12 +10,12 @@ import { defaults } from './defaults.ts'
 import { freshToken, outboundAt } from './token-endpoint.ts'
 
 /**
- * Where clients of Azure and Vertex have called them is where we call them. Differences:
+ * The gateway calls Azure and Vertex at the addresses that recorded clients have called. Differences:
  *
  * | they | we | because |
  * |---|---|---|
  * | Foundry's `/models/chat/completions?api-version=…` | `/openai/v1/chat/completions` | its newer address for the same models |
- * | Vertex's `v1beta1` | `v1` | what we send is in both |
+ * | Vertex's `v1beta1` | `v1` | the fields sent are in both |
  * | `$alt=json;enum-encoding=int` | nothing | enums come as words, too |
  */
 

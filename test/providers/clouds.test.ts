@@ -3,7 +3,7 @@ import { readEntries } from '../../src/providers/entries.ts'
 import { environmentProviders } from '../../src/providers/environment.ts'
 import { defaults } from './defaults.ts'
 
-/** What turns Azure and Vertex on, and what is wrong with it. */
+/** The settings that configure Azure and Vertex, and their problems. */
 
 const USER = JSON.stringify({
   type: 'authorized_user',
@@ -144,7 +144,7 @@ providers:
     })
   })
 
-  test('a government has its own cloud', () => {
+  test('government clouds have their own hosts', () => {
     const { providers } = read(`
 providers:
   - slug: a

@@ -40,8 +40,8 @@ const finishOf = (events: readonly InferenceEvent[]): string | undefined =>
     event.type === 'response-end' ? event.finishes.map(({ reason }) => reason) : [],
   )[0]
 
-describe.concurrent('its answers', () => {
-  test('is honest, and how to go on', async () => {
+describe.concurrent('an answer of the demo', () => {
+  test('says that it is a demo, and how to configure a provider', async () => {
     const text = textOf(await eventsOf(await ask({}), false))
     expect(text).toContain('demo')
     expect(text).toContain('OPENAI_API_KEY')
@@ -203,7 +203,7 @@ describe.concurrent('a stream', () => {
     expect(await reader?.read()).toEqual({ done: true, value: undefined })
   })
 
-  test('leaving while it waits for the next word ends it', async () => {
+  test('a client disconnect while it waits for the next word ends it', async () => {
     const reader = (await ask({ stream: true })).body?.getReader()
     await reader?.read()
     const waiting = reader?.read()

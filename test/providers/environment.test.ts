@@ -6,7 +6,7 @@ const slugs = (environment: Record<string, string>): string[] =>
   environmentProviders(environment, defaults).providers.map((provider) => provider.slug)
 
 describe('credentials in the environment', () => {
-  test('turn on their vendor alone, trimmed', () => {
+  test('configure only their vendor, and are trimmed', () => {
     const { providers, problems } = environmentProviders(
       { OPENAI_API_KEY: ' sk-1\n', HOME: '/root' },
       defaults,
@@ -79,7 +79,7 @@ describe('<PREFIX>_BASE_URL', () => {
   test.each([
     ['OPENAI', undefined, ['responses']],
     ['OPENAI', 'https://eu.api.openai.com/v1', ['responses']],
-    // Elsewhere is another server, which may have chat alone.
+    // At another base URL is another server, which may speak only chat.
     ['OPENAI', 'https://proxy.example/v1', undefined],
     ['OPENAI', 'https://api.openai.com.evil.example/v1', undefined],
     ['XAI', undefined, ['responses']],

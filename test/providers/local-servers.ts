@@ -27,7 +27,7 @@ export function serve(pages: Pages): number {
   return server.port ?? 0
 }
 
-/** A port where nothing listens. */
+/** A closed port. */
 function closedPort(): number {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
   server.stop(true)

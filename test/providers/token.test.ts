@@ -19,25 +19,25 @@ function start() {
     last = asking.catch(() => undefined)
     return asking
   })
-  /** The call that is under way has ended, and what it gave is kept. */
+  /** Resolves when the current call has ended and its token is stored. */
   const settled = () => last.then(() => new Promise(setImmediate))
   return { clock, outbound, get: () => source.get(outbound), source, settled }
 }
 const asked = () => endpoint.seen.length
-test('a token is asked for once, as a form, and kept', async () => {
+test('a token is requested once, as a form, and stored', async () => {
   const { get } = start()
   expect(await get()).toBe('token-1')
   expect(await get()).toBe('token-1')
   expect(endpoint.seen).toEqual([{ path: '/token', form }])
 })
 
-test('many who ask at once share one call', async () => {
+test('concurrent requests share one call', async () => {
   const { get } = start()
   expect(new Set(await Promise.all(Array.from({ length: 50 }, get)))).toEqual(new Set(['token-1']))
   expect(asked()).toBe(1)
 })
 
-test('before its end it is renewed, while the old one serves', async () => {
+test('before it expires it is renewed, while the old one is still used', async () => {
   const { clock, get, settled } = start()
   await get()
   clock.now += 54 * MINUTE

@@ -169,7 +169,7 @@ test('ids of calls and results are left out: order and names tell them apart', a
 })
 
 describe('accounts', () => {
-  test('a service account signs who it is, and shows the token that it gets', async () => {
+  test('a service account signs its assertion and sends the token that it gets', async () => {
     const call = await prepared(withAccount(), '/models/m:generateContent')
     expect(call.headers['authorization']).toBe('Bearer token-1')
     expect(call.headers['x-goog-api-key']).toBeUndefined()
