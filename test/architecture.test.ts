@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { basename, dirname, join, relative } from 'node:path'
-import { Glob } from 'bun'
+import { basename, join } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
 import { vendors } from '../src/providers/compatible.ts'
+import { cycles, folderOf, importing, imports, linesWith, nowhere, own, sources, src } from './source-tree.ts'
 
 /**
  * The map of ARCHITECTURE.md, as rules. Imports point from a higher rank to a lower one; two folders of one rank do not
@@ -33,12 +33,12 @@ const ranks: Readonly<Record<string, number>> = {
   server: 5,
   cli: 5,
 }
-/** Routes wire a folder to HTTP: they rank above what they serve. */
+/** Routes connect a folder to HTTP: they rank above the folder. */
 const ROUTES_RANK = 4
-/** Files directly in src/ wire the rest; the version is a constant that anyone may name. */
+/** Files directly in src/ connect the rest; the version is a constant that every file may import. */
 const WIRING_RANK = 5
 const CONSTANTS = ['version.ts']
-/** What an operating system's process has once, such as its locks. */
+/** State that a process of the operating system has once, such as its locks. */
 const HELD_BY_PROCESS = ['db/lock.ts']
 /** Assets that travel inside the binary: needed to build it, not to run it. */
 const EMBEDDED = ['swagger-ui-dist']
@@ -58,50 +58,6 @@ const never: readonly (readonly [from: string, to: string, why: string])[] = [
   ['admin', 'inference', 'the control plane does not know the data plane'],
 ]
 
-const src = join(import.meta.dir, '../src')
-interface Source {
-  /** Relative to src/. */
-  readonly file: string
-  readonly text: string
-  /** The text without comments, and with the contents of strings taken out. */
-  readonly code: string
-}
-const sources: Source[] = await Promise.all(
-  [...new Glob('**/*.{ts,tsx}').scanSync(src)].sort().map(async (file) => {
-    const text = await Bun.file(join(src, file)).text()
-    return { file, text, code: codeOf(text) }
-  }),
-)
-
-/** Line by line, so that a quote in a regular expression spoils no more than its own line. */
-function codeOf(text: string): string {
-  return text
-    .replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, ''))
-    .split('\n')
-    .map((line) =>
-      line
-        .replace(/(^|\s)\/\/.*$/, '')
-        .replace(/'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`/g, "''"),
-    )
-    .join('\n')
-}
-
-interface Import {
-  readonly file: string
-  /** A file is relative to src/. */
-  readonly target: string
-  readonly isOurs: boolean
-}
-const imports: Import[] = sources.flatMap(({ file, text }) =>
-  [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"]([@\w./:-]+)['"]/g)].map(([, target = '']) => ({
-    file,
-    target: target.startsWith('.') ? relative(src, join(src, dirname(file), target)) : target,
-    isOurs: target.startsWith('.'),
-  })),
-)
-const own = imports.filter(({ target }) => sources.some(({ file }) => file === target))
-const folderOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : '')
-
 function rankOf(file: string): number {
   if (CONSTANTS.includes(file)) return 0
   const folder = folderOf(file)
@@ -111,56 +67,8 @@ function rankOf(file: string): number {
   return basename(file) === 'routes.ts' ? Math.max(rank, ROUTES_RANK) : rank
 }
 
-/** `file:line: text` of each line of code that matches, outside the places where it is allowed. */
-function linesWith(
-  pattern: RegExp,
-  isAllowed: (file: string) => boolean,
-  of: 'code' | 'text' = 'code',
-): string[] {
-  return sources
-    .filter(({ file }) => !isAllowed(file))
-    .flatMap((source) =>
-      source[of]
-        .split('\n')
-        .flatMap((line, index) =>
-          pattern.test(line) ? [`${source.file}:${index + 1}: ${line.trim()}`] : [],
-        ),
-    )
-}
-const importing = (pattern: RegExp, isAllowed: (file: string) => boolean): string[] =>
-  imports
-    .filter(({ file, target }) => pattern.test(target) && !isAllowed(file))
-    .map(({ file, target }) => `${file} imports ${target}`)
-const nowhere = (): boolean => false
-
-/** Files that import each other, directly or through others: the strongly connected components (Tarjan, 1972). */
-function cycles(): string[][] {
-  const targets = Map.groupBy(own, ({ file }) => file)
-  const order = new Map<string, number>()
-  const low = new Map<string, number>()
-  const open: string[] = []
-  const found: string[][] = []
-  const visit = (file: string): number => {
-    const index = order.size
-    order.set(file, index)
-    low.set(file, index)
-    open.push(file)
-    for (const { target } of targets.get(file) ?? []) {
-      if (!order.has(target)) low.set(file, Math.min(low.get(file) ?? 0, visit(target)))
-      else if (open.includes(target)) low.set(file, Math.min(low.get(file) ?? 0, order.get(target) ?? 0))
-    }
-    if (low.get(file) === index) {
-      const component = open.splice(open.indexOf(file))
-      if (component.length > 1) found.push(component.sort())
-    }
-    return low.get(file) ?? index
-  }
-  for (const { file } of sources) if (!order.has(file)) visit(file)
-  return found
-}
-
 describe('imports point one way', () => {
-  test('the scan sees the tree', () => {
+  test('the scan finds the files and their imports', () => {
     expect(sources.length).toBeGreaterThan(50)
     expect(own.length).toBeGreaterThan(100)
   })
@@ -184,7 +92,7 @@ describe('imports point one way', () => {
     expect(wrong).toEqual([])
   })
 
-  test('in no circle, types and `import()` included', () => {
+  test('without cycles, of types and of `import()` neither', () => {
     expect(cycles()).toEqual([])
   })
 
@@ -239,7 +147,7 @@ describe('each thing has its place', () => {
   })
 
   test('synchronous SQL: administration awaits the database', () => {
-    // Routing is built from stored providers and overrides as the Snapshot is: at once.
+    // Routing is built from stored providers and overrides synchronously, as the Snapshot is.
     const built = ['admin/providers/stored.ts', 'admin/providers/models/overrides.ts']
     const isAllowed = (file: string): boolean => !file.startsWith('admin/') || built.includes(file)
     expect(linesWith(/\bsync\b|\.(get|all|run)\(\)/, isAllowed)).toEqual([])
@@ -268,7 +176,7 @@ describe('each thing has its place', () => {
       `([!=]==? |case |includes\\(|startsWith\\()['"\`](${slugs.join('|')})/?['"\`]`,
     )
     const isAllowed = (file: string): boolean => /^(providers|cli)\//.test(file)
-    // A search engine of the web plugin is no provider, though one bears a provider's name.
+    // A search engine of the web plugin is not a provider, although one has a provider's name.
     const found = linesWith(condition, isAllowed, 'text').filter((line) => !line.includes('(engine ==='))
     expect(found).toEqual([])
   })
@@ -305,7 +213,8 @@ describe('state has an owner', () => {
 describe('style that no linter sees', () => {
   test('no casts, no `any`, no silenced tools, no reminders', () => {
     const cast = /[\w)\]}'] as (?!const\b)[A-Za-z{([]/
-    const isImport = /^\s*(import|export) .* as |^\s*\w+ as \w+,?$|import \* as|\[\w+ in keyof \w+ as /
+    const isImport =
+      /^\s*(import|export) .* as |^\s*(type )?\w+ as \w+,?$|import \* as|\[\w+ in keyof \w+ as /
     const casts = linesWith(cast, (file) => file === 'db/columns.ts').filter(
       (line) => !isImport.test(line.replace(/^\S+: /, '')),
     )
@@ -346,7 +255,7 @@ describe('dependencies', () => {
     expect(manifest.trustedDependencies).toEqual([])
   })
 
-  test('each one that runs with the server has its reason in docs/decisions/libraries.md', async () => {
+  test('each package that runs with the server has its reason in docs/decisions/libraries.md', async () => {
     const page = await Bun.file(join(src, '../docs/decisions/libraries.md')).text()
     expect(Object.keys(manifest.dependencies).filter((name) => !page.includes(`\`${name}\``))).toEqual([])
   })

@@ -8,6 +8,7 @@ import { documentRoutes } from '../../src/http/openapi.ts'
 import { operation } from '../../src/http/operation.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 import { call } from '../scenario.ts'
+import { API_OPERATIONS } from './api-operations.ts'
 
 let gateway: Gateway
 let handler: Handler
@@ -43,144 +44,7 @@ describe('/openapi.json', () => {
       operations()
         .map(({ method, path }) => `${method} ${path}`)
         .toSorted(),
-    ).toEqual([
-      'delete /auth/sessions/{id}',
-      'delete /byok/{id}',
-      'delete /files/{file_id}',
-      'delete /guardrails/{id}',
-      'delete /keys/{hash}',
-      'delete /models/overrides/{override_id}',
-      'delete /observability/destinations/{id}',
-      'delete /organization/invitations/{id}',
-      'delete /organization/members/{id}',
-      'delete /organization/members/{id}/sessions',
-      'delete /providers/credentials/{id}',
-      'delete /providers/entries/{slug}',
-      'delete /responses/{id}',
-      'delete /workspaces/{id}',
-      'delete /workspaces/{id}/budgets/{interval}',
-      'get /activity',
-      'get /analytics/meta',
-      'get /audit-log',
-      'get /audit-log/export',
-      'get /auth/methods',
-      'get /auth/oidc/callback',
-      'get /auth/oidc/start',
-      'get /auth/session',
-      'get /auth/sessions',
-      'get /byok',
-      'get /byok/{id}',
-      'get /credits',
-      'get /embeddings/models',
-      'get /endpoints/zdr',
-      'get /files',
-      'get /files/{file_id}',
-      'get /files/{file_id}/content',
-      'get /generation',
-      'get /generation/content',
-      'get /guardrails',
-      'get /guardrails/assignments/keys',
-      'get /guardrails/assignments/members',
-      'get /guardrails/{id}',
-      'get /guardrails/{id}/assignments/keys',
-      'get /guardrails/{id}/assignments/members',
-      'get /images/models',
-      'get /images/models/{author}/{slug}/endpoints',
-      'get /key',
-      'get /keys',
-      'get /keys/{hash}',
-      'get /model/{author}/{slug}',
-      'get /models',
-      'get /models/count',
-      'get /models/overrides',
-      'get /models/refresh',
-      'get /models/user',
-      'get /models/{author}/{slug}/endpoints',
-      'get /models/{author}/{slug}/prices',
-      'get /models/{id}',
-      'get /observability/destinations',
-      'get /observability/destinations/{id}',
-      'get /organization/invitations',
-      'get /organization/members',
-      'get /presets',
-      'get /presets/{slug}',
-      'get /presets/{slug}/versions',
-      'get /presets/{slug}/versions/{version}',
-      'get /providers',
-      'get /providers/configured',
-      'get /providers/credentials',
-      'get /providers/entries',
-      'get /providers/entries/{slug}',
-      'get /responses/{id}',
-      'get /responses/{id}/input_items',
-      'get /workspaces',
-      'get /workspaces/{id}',
-      'get /workspaces/{id}/budgets',
-      'get /workspaces/{id}/budgets/{interval}',
-      'get /workspaces/{id}/members',
-      'patch /byok/{id}',
-      'patch /guardrails/{id}',
-      'patch /keys/{hash}',
-      'patch /observability/destinations/{id}',
-      'patch /organization/members/{id}',
-      'patch /presets/{slug}',
-      'patch /providers/credentials/{id}',
-      'patch /providers/entries/{slug}',
-      'patch /workspaces/{id}',
-      'post /analytics/query',
-      'post /audio/speech',
-      'post /audio/transcriptions',
-      'post /auth/accept-invitation',
-      'post /auth/password',
-      'post /auth/setup',
-      'post /auth/sign-in',
-      'post /auth/sign-out',
-      'post /byok',
-      'post /chat/completions',
-      'post /completions',
-      'post /embeddings',
-      'post /files',
-      'post /generation/feedback',
-      'post /guardrails',
-      'post /guardrails/{id}/assignments/keys',
-      'post /guardrails/{id}/assignments/keys/remove',
-      'post /guardrails/{id}/assignments/members',
-      'post /guardrails/{id}/assignments/members/remove',
-      'post /images',
-      'post /images/edits',
-      'post /images/generations',
-      'post /keys',
-      'post /messages',
-      'post /messages/count_tokens',
-      'post /models/refresh',
-      'post /models/{model}:batchEmbedContents',
-      'post /models/{model}:countTokens',
-      'post /models/{model}:embedContent',
-      'post /models/{model}:generateContent',
-      'post /models/{model}:streamGenerateContent',
-      'post /moderations',
-      'post /observability/destinations',
-      'post /observability/destinations/{id}/test',
-      'post /organization/invitations',
-      'post /organization/members/{id}/password-link',
-      'post /organization/setup-link',
-      'post /presets/{slug}/chat/completions',
-      'post /presets/{slug}/messages',
-      'post /presets/{slug}/responses',
-      'post /providers/configured/{slug}/test',
-      'post /providers/credentials',
-      'post /providers/entries',
-      'post /rerank',
-      'post /responses',
-      'post /responses/compact',
-      'post /responses/{id}/cancel',
-      'post /workspaces',
-      'post /workspaces/{id}/members/add',
-      'post /workspaces/{id}/members/remove',
-      'put /credits',
-      'put /models/overrides',
-      'put /workspaces/{id}/budgets/{interval}',
-    ])
+    ).toEqual(API_OPERATIONS)
     expect(document['servers']).toEqual([{ url: '/api/v1' }])
   })
 
@@ -190,7 +54,7 @@ describe('/openapi.json', () => {
     for (const { method, path, value } of operations()) {
       const { 200: ok, 201: created, 303: redirect } = objectOf(value['responses'])
       const content = objectOf(ok ?? created)['content']
-      // Copies: Bun puts the matchers in the place of what they have matched, and later tests read the document.
+      // Copies, because Bun replaces matched values with the matchers, and later tests read the document.
       expect(structuredClone({ method, path, ...value })).toMatchObject({
         summary: expect.any(String),
         tags: [expect.any(String)],
@@ -206,7 +70,7 @@ describe('/openapi.json', () => {
   })
 
   const AN_OBJECT = { type: 'object', properties: expect.anything() }
-  /** Of Google's API: a stream without `alt=sse` is one list. */
+  /** In Google's API a stream without `alt=sse` is one list. */
   const isList = (shape: unknown): boolean => objectOf(objectOf(shape)['schema'])['type'] === 'array'
 
   const statuses: [method: string, path: string, declared: number[]][] = [
@@ -307,7 +171,7 @@ describe('/openapi.json', () => {
 
   const messagesFields =
     'model messages max_tokens system stop_sequences temperature top_p top_k stream tools tool_choice thinking metadata service_tier cache_control output_config context_management speed models fallbacks provider plugins route session_id trace user stop_server_tools_when'
-  test('the messages body shows every field, and its errors have a form of their own', () => {
+  test('the messages body shows every field, and its errors have their own form', () => {
     const operation = at(document, 'paths', '/messages', 'post')
     const schema = at(operation, 'requestBody', 'content', 'application/json', 'schema')
     const shown = Object.keys(objectOf(at(schema, 'properties')))
@@ -318,7 +182,7 @@ describe('/openapi.json', () => {
     }
   })
 
-  test('a price of a model shows what is read from caches and written to them, in its tiers too', () => {
+  test('the price of a model has the prices of cache reads and writes, in its tiers too', () => {
     const reply = at(document, 'paths', '/model/{author}/{slug}', 'get', 'responses', '200', 'content')
     const model = at(reply, 'application/json', 'schema', 'properties', 'data', 'properties')
     const pricing = at(model, 'pricing', 'properties')
@@ -349,7 +213,7 @@ describe('/openapi.json', () => {
     expect(offset).toMatchObject({ name: 'offset', in: 'query', schema: { type: 'integer', minimum: 0 } })
   })
 
-  test('replies and refusals say their headers', () => {
+  test('replies and refusals declare their headers', () => {
     const headers = (path: string, status: string): string[] =>
       Object.keys(objectOf(at(document, 'paths', path, 'post', 'responses', status, 'headers')))
     const cache = [
@@ -366,7 +230,7 @@ describe('/openapi.json', () => {
     expect(headers('/keys', '429')).toContain('Retry-After')
     expect(headers('/images', '503')).toEqual(['Retry-After'])
     expect(headers('/keys', '400')).toEqual([])
-    // The gateway stops, or its disk is full.
+    // The gateway is stopping, or its disk is full.
     for (const { method, path, value } of operations())
       expect([method, path, at(value, 'responses', 503, 'headers', 'Retry-After')]).toEqual([
         method,
@@ -388,7 +252,7 @@ describe('/openapi.json', () => {
     expect(Object.keys(edits)).toEqual(['application/json', 'multipart/form-data'])
   })
 
-  test('no number of a body may be text', () => {
+  test('no number of a body may be a string', () => {
     const texts: string[] = []
     const look = (value: unknown, path: string): void => {
       if (typeof value !== 'object' || value === null) return
@@ -400,7 +264,7 @@ describe('/openapi.json', () => {
     expect(texts).toEqual([])
   })
 
-  test('holds no keyword of ours', () => {
+  test('has no internal keyword', () => {
     expect(JSON.stringify(document)).not.toMatch(/"(documented|expects|x-shapes|x-errors|patternProperties)"/)
   })
 
@@ -413,7 +277,7 @@ describe('/openapi.json', () => {
     )
   })
 
-  test('two operations of one id are a mistake that is told', async () => {
+  test('two operations with one id are an error', async () => {
     const detail = operation({ id: 'same', tag: 'x', summary: 'x', errors: [] })
     const app = new Elysia()
       .use(documentRoutes())
@@ -422,31 +286,5 @@ describe('/openapi.json', () => {
       .get('/api/v1/b', () => '', { detail, response: t.String() })
     const response = await app.handle(new Request('http://localhost/openapi.json'))
     expect(await response.text()).toContain('two operations of the API document have the id same')
-  })
-})
-
-describe('/docs/api', () => {
-  const assets: [path: string, type: string, holds: string][] = [
-    ['/docs/api', 'text/html; charset=utf-8', '<div id="swagger-ui">'],
-    ['/docs/start.js', 'text/javascript; charset=utf-8', 'url: "/openapi.json"'],
-    ['/docs/swagger-ui.js', 'text/javascript; charset=utf-8', 'SwaggerUIBundle'],
-    ['/docs/swagger-ui.css', 'text/css; charset=utf-8', '.swagger-ui'],
-  ]
-  for (const [path, type, holds] of assets) {
-    test(`${path} comes from the program itself`, async () => {
-      const reply = await call(handler, { path })
-      expect(reply).toMatchObject({ status: 200 })
-      expect(reply.headers.get('content-type')).toBe(type)
-      expect(reply.headers.get('content-security-policy')).toStartWith(
-        "default-src 'none'; script-src 'self'",
-      )
-      expect(reply.text).toContain(holds)
-    })
-  }
-
-  test('names no address outside', async () => {
-    for (const path of ['/docs/api', '/docs/start.js']) {
-      expect((await call(handler, { path })).text).not.toMatch(/(?:https?:)?\/\/[a-z]/)
-    }
   })
 })
