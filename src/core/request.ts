@@ -135,8 +135,8 @@ export interface RoutedRequest {
   /** The caller's dialect and unchanged body: a provider of the same dialect gets a copy of it. */
   dialect: DialectName
   body: JsonObject
-  /** What the caller sent of it, where `body` holds more: earlier turns, and the content of files. */
-  asked?: JsonObject
+  /** The body without earlier turns and the content of files, if `body` contains any; for the content log. */
+  unexpanded?: JsonObject
   /** In the order to try; the first is `requested` in the routing metadata. Never empty once planned. */
   models: string[]
   stream: boolean

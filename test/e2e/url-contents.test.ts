@@ -124,9 +124,9 @@ test('one address in several parts, and for several endpoints, is fetched once',
 
 const PLACE = 'messages[0].content[1].image_url.url'
 const refused: [what: string, content: unknown[], sentence: string][] = [
-  ['is not there', [image(at('/nothing'))], `${PLACE}: The address answered with status 404`],
-  ['is a page', [image(at('/page'))], `${PLACE}: The address leads to text/html, which is no image`],
-  ['is empty', [image(at('/empty.png'))], `${PLACE}: The address leads to nothing: its content is empty`],
+  ['is not there', [image(at('/nothing'))], `${PLACE}: The URL returned status 404`],
+  ['is a page', [image(at('/page'))], `${PLACE}: The content of the URL is text/html, which is no image`],
+  ['is empty', [image(at('/empty.png'))], `${PLACE}: The content of the URL is empty`],
   [
     'redirects inward',
     [image(at('/inward'))],
@@ -135,12 +135,12 @@ const refused: [what: string, content: unknown[], sentence: string][] = [
   [
     'does not answer',
     [image('http://127.0.0.1:1/')],
-    `${PLACE}: The address could not be read: no server replied there`,
+    `${PLACE}: The URL could not be fetched: no server replied there`,
   ],
   [
     'is a file that is not there',
     [image(dataUrl('image/png', PNG)), file(at('/nothing'))],
-    'messages[0].content[2].file.file_data: The address answered with status 404',
+    'messages[0].content[2].file.file_data: The URL returned status 404',
   ],
 ]
 

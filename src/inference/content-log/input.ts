@@ -9,8 +9,12 @@ type Input = GenerationContent['input']
  * The prompt in the caller's dialect, after the guardrails of its key. A system prompt beside the messages becomes the
  * first message.
  */
-export function inputOf({ apiType, asked, body }: Pick<RoutedRequest, 'apiType' | 'asked' | 'body'>): Input {
-  const source = asked ?? body
+export function inputOf({
+  apiType,
+  unexpanded,
+  body,
+}: Pick<RoutedRequest, 'apiType' | 'unexpanded' | 'body'>): Input {
+  const source = unexpanded ?? body
   switch (apiType) {
     case 'completions':
       return { messages: listOf(source['messages']) }

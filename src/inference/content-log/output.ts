@@ -1,9 +1,9 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import type { ResultChoice } from '../../core/result.ts'
 import { viewImage, viewToolCall } from '../../dialects/chat/write-message.ts'
-import { cutMark } from './limited.ts'
+import { truncationMark } from './limited.ts'
 
-/** Events that say something, and how much. The rest is form. */
+/** The length of an event's content; 0 for events without content. */
 export function lengthOf(event: InferenceEvent): number {
   switch (event.type) {
     case 'text-delta':
@@ -26,8 +26,9 @@ export function lengthOf(event: InferenceEvent): number {
 const textLength = (value: unknown): number => (typeof value === 'string' ? value.length : 0)
 
 /** The last event of a reply that is too long, with the truncation marker. */
-export function cutEvent(event: InferenceEvent, room: number): InferenceEvent {
-  const cut = (text: string): string => Buffer.from(text.slice(0, room)).toString() + cutMark('the rest')
+export function truncatedEvent(event: InferenceEvent, remaining: number): InferenceEvent {
+  const cut = (text: string): string =>
+    Buffer.from(text.slice(0, remaining)).toString() + truncationMark('the rest')
   switch (event.type) {
     case 'text-delta':
     case 'reasoning-delta':
@@ -38,7 +39,11 @@ export function cutEvent(event: InferenceEvent, room: number): InferenceEvent {
     case 'image':
       return { ...event, url: cut(event.url) }
     default:
-      return { type: 'text-delta', choice: 'choice' in event ? event.choice : 0, text: cutMark('the rest') }
+      return {
+        type: 'text-delta',
+        choice: 'choice' in event ? event.choice : 0,
+        text: truncationMark('the rest'),
+      }
   }
 }
 

@@ -8,26 +8,26 @@ import type { RoutedRequest } from '../../core/request.ts'
 import type { InferenceResult } from '../../core/result.ts'
 import { addEvent } from '../reply/collect.ts'
 import type { Ending } from '../reply/meter.ts'
+import { type AudioTap, createAudioTap } from './audio-tap.ts'
 import { failureOf } from './failure.ts'
 import { inputOf } from './input.ts'
 import { limited, MOST_CHARACTERS, shortened, weigh } from './limited.ts'
-import { completionOf, cutEvent, lengthOf, reasoningOf } from './output.ts'
+import { completionOf, lengthOf, reasoningOf, truncatedEvent } from './output.ts'
 import { type Recording, recordingOf, withRecording } from './recording.ts'
-import { createSound, type Sound } from './sound.ts'
 
-/** What is noted of one generation that its workspace logs: what the caller gets, as it gets it. */
+/** Records the contents of one generation for the content log, as its caller gets them. */
 export interface ContentRecord {
   /** A frame of a stream, once it is written to the caller. */
   see(frame: InferenceFrame): void
   /** The complete reply of a conversation that is not streamed. */
-  take(result: InferenceResult): void
-  /** The complete reply of any further operation: text as it is, everything else as JSON. */
-  say(answer: unknown): void
-  /** The same sound, noted as it passes. */
-  hear(mediaType: string, chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
-  /** The error that the caller gets in place of a reply, or of its rest. */
+  takeResult(result: InferenceResult): void
+  /** The complete reply of any other operation. Text is logged unchanged, everything else as JSON. */
+  takeReply(answer: unknown): void
+  /** The same audio, recorded while it is read. */
+  tapAudio(mediaType: string, chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
+  /** The error that the caller gets instead of the reply, or of its remainder. */
   fail(error: GatewayError): void
-  /** Nothing more is noted after it. */
+  /** Ends the recording. */
   end(ending: Ending): EndedContent
 }
 
@@ -38,7 +38,7 @@ export interface RecordInput {
   tries: readonly AttemptOutcome[]
 }
 
-/** Null where the workspace does not log this generation. */
+/** Null if the workspace does not log this generation. */
 export function recordFor(input: RecordInput): ContentRecord | null {
   const { caller, generationId } = input
   const logging = caller.workspace.contentLogging
@@ -47,39 +47,39 @@ export function recordFor(input: RecordInput): ContentRecord | null {
   return isSampled(generationId, logging.samplingRate) ? createRecord(input) : null
 }
 
-/** Room for the truncation marker and the JSON around a text, so that a truncated text is not truncated again. */
+/** Reserved for the truncation marker and the JSON around a text, so that a truncated text is not truncated again. */
 const FRAME_CHARACTERS = 1_000
 
 function createRecord({ caller, request, generationId, tries }: RecordInput): ContentRecord {
   let result: InferenceResult = { created: null, choices: [], natives: [] }
   let answer: unknown
-  let sound: Sound | null = null
+  let audio: AudioTap | null = null
   let callerError: GatewayError | null = null
-  let room = MOST_CHARACTERS - FRAME_CHARACTERS
-  let isCut = false
+  let remaining = MOST_CHARACTERS - FRAME_CHARACTERS
+  let isTruncated = false
   let isOver = false
 
   function see({ events }: InferenceFrame): void {
     for (const event of events) {
-      const length = isOver || isCut ? 0 : lengthOf(event)
+      const length = isOver || isTruncated ? 0 : lengthOf(event)
       if (length === 0) continue
-      isCut = length > room
-      addEvent(result, isCut ? cutEvent(event, room) : event)
-      room -= length
+      isTruncated = length > remaining
+      addEvent(result, isTruncated ? truncatedEvent(event, remaining) : event)
+      remaining -= length
     }
   }
 
   return {
     see,
-    take(whole) {
+    takeResult(whole) {
       result = whole
     },
-    say(reply) {
+    takeReply(reply) {
       answer = reply
     },
-    hear(mediaType, chunks) {
-      sound = createSound(mediaType)
-      return sound.through(chunks)
+    tapAudio(mediaType, chunks) {
+      audio = createAudioTap(mediaType)
+      return audio.through(chunks)
     },
     fail(failure) {
       if (!isOver) callerError ??= failure
@@ -91,7 +91,7 @@ function createRecord({ caller, request, generationId, tries }: RecordInput): Co
         recording: recordingOf(request),
         completion: answer ?? completionOf(result.choices),
         reasoning: hidesReasoning(request) ? null : reasoningOf(result.choices),
-        sound,
+        audio,
         error: failureOf(ending, callerError, tries),
       }
       return { generationId, workspaceId: caller.workspace.id, ...waiting(exchange) }
@@ -107,13 +107,13 @@ interface Exchange {
   readonly recording: Recording | null
   readonly completion: unknown
   readonly reasoning: string | null
-  readonly sound: Sound | null
+  readonly audio: AudioTap | null
   readonly error: GenerationContent['error']
 }
 
-/** References to prompt and reply, which are truncated and written later, behind the reply. */
+/** References to prompt and reply, which are truncated and written after the reply was sent. */
 function waiting(exchange: Exchange): Pick<EndedContent, 'weight' | 'content'> {
-  const { recording, reasoning, sound, error } = exchange
+  const { recording, reasoning, audio, error } = exchange
   const input = held(exchange.input)
   const completion = held(exchange.completion)
   return {
@@ -122,12 +122,12 @@ function waiting(exchange: Exchange): Pick<EndedContent, 'weight' | 'content'> {
       completion.weight +
       (reasoning?.length ?? 0) +
       (recording?.bytes ?? 0) +
-      (sound?.bytes() ?? 0),
+      (audio?.bytes() ?? 0),
     async content() {
       return {
         input: await withRecording(limitedInput(input.value), recording),
         output: {
-          completion: textOf(sound?.logged() ?? limited(completion.value)),
+          completion: textOf(audio?.logged() ?? limited(completion.value)),
           reasoning: reasoning === null ? null : shortened(reasoning, MOST_CHARACTERS),
         },
         error,
@@ -153,6 +153,6 @@ function limitedInput(input: unknown): GenerationContent['input'] {
 const textOf = (value: unknown): string | null =>
   typeof value === 'string' || value === null ? value : JSON.stringify(value)
 
-/** Reasoning that the caller excluded is not logged. */
+/** True if the caller excluded reasoning from the reply: then it is not logged. */
 const hidesReasoning = (request: RoutedRequest): boolean =>
   'reasoning' in request && isObject(request.reasoning) && request.reasoning['exclude'] === true

@@ -1,15 +1,15 @@
 import type { GenerationContent } from '../../core/generation-content.ts'
 import { isObject } from '../../core/json.ts'
 import type { RoutedRequest } from '../../core/request.ts'
-import { cutMark, MOST_CHARACTERS } from './limited.ts'
+import { MOST_CHARACTERS, truncationMark } from './limited.ts'
 
-/** A recording that was uploaded as a file of a form, so that no body contains it. */
+/** A recording uploaded in a form, which is not part of the JSON body. */
 export interface Recording {
   readonly format: string
   /** Null: too long for the log. */
   readonly content: Blob | null
   readonly size: number
-  /** What it holds in memory. */
+  /** The memory that it occupies. */
   readonly bytes: number
 }
 
@@ -30,7 +30,7 @@ export function recordingOf(request: RoutedRequest): Recording | null {
   }
 }
 
-/** The recording where the body of JSON would have it. */
+/** Adds the recording to the logged input, where a JSON body has it. */
 export async function withRecording(
   input: GenerationContent['input'],
   recording: Recording | null,
@@ -39,8 +39,8 @@ export async function withRecording(
   const { content, size, format } = recording
   const data =
     content === null
-      ? cutMark(`a recording of ${size} bytes`)
+      ? truncationMark(`a recording of ${size} bytes`)
       : Buffer.from(await content.arrayBuffer()).toString('base64')
-  const [asked] = input.messages
-  return { messages: [{ ...(isObject(asked) ? asked : {}), input_audio: { data, format } }] }
+  const [message] = input.messages
+  return { messages: [{ ...(isObject(message) ? message : {}), input_audio: { data, format } }] }
 }

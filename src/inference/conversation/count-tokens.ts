@@ -4,43 +4,43 @@ import { type Cancellation, cancel, newCancellation } from '../../core/cancellat
 import type { UpstreamError } from '../../core/errors.ts'
 import type { DialectName } from '../../core/events.ts'
 import { parseJson } from '../../core/json.ts'
-import type { UpstreamReply } from '../../core/reply.ts'
+import type { Timeouts } from '../../core/provider.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
 import type { Egress } from '../../dialects/dialect.ts'
 import { egresses } from '../../dialects/index.ts'
-import { providers } from '../../providers/index.ts'
 import { estimatePromptTokens } from '../admission/estimate.ts'
 import type { RunDeps } from '../generation.ts'
 import { plan } from '../routing/plan.ts'
 import { CallerDisconnected } from '../upstream/abort.ts'
+import { isGood, sendCall } from '../upstream/attempts.ts'
 import { asUpstreamError, publicError } from '../upstream/failure.ts'
 
 export interface CountInput {
   snapshot: Snapshot
   caller: Caller
   request: InferenceRequest
-  /** Aborts when the caller's connection goes away. */
+  /** Aborts when the client disconnects. */
   signal: AbortSignal
   startedAt: number
 }
 
-/** A count that takes longer is of no use to who waits for it. */
+/** After this, the gateway's estimate is returned. */
 const TIMEOUT_MS = 10_000
 const MAX_REPLY_BYTES = 64 * 1024
 
 /**
- * The prompt's tokens as counted by the first endpoint that can count; if none can, or none replies, our estimate, which
- * is rather too high. It costs nothing, is no generation and does not change an endpoint's health; rate limits count it
- * as a request without tokens. Throws a `GatewayError` as routing does, and the provider's rejection of an invalid
- * request.
+ * The prompt's tokens, counted by the first endpoint that supports it. If none does or none replies, the gateway's
+ * estimate, which is rather too high. A count costs nothing, creates no generation and does not affect an endpoint's
+ * health. Rate limits count it as a request without tokens. Throws a `GatewayError` as routing does, and for a request
+ * that the provider rejects as invalid.
  */
 export async function countTokens(input: CountInput, deps: RunDeps): Promise<number> {
   const { request, signal, snapshot } = input
   const planned = plan({
     ...input,
     now: input.startedAt,
-    // Who answers badly may still count.
+    // An endpoint in cooldown may still count.
     cooldownOf: () => null,
     latencyMs: deps.health.latencyMs,
     measured: deps.measurements.of,
@@ -64,7 +64,7 @@ export async function countTokens(input: CountInput, deps: RunDeps): Promise<num
   }
 }
 
-const spoken: Partial<Record<DialectName, Egress>> = egresses
+const egressByDialect: Partial<Record<DialectName, Egress>> = egresses
 
 async function countedBy(
   request: InferenceRequest,
@@ -73,10 +73,15 @@ async function countedBy(
   cancellation: Cancellation,
 ): Promise<number | null> {
   for (const attempt of attempts) {
-    const egress = spoken[attempt.dialect]
+    const egress = egressByDialect[attempt.dialect]
     if (!egress?.countTokens) continue
+    const { build, read } = egress.countTokens
+    const timeouts = shortened(attempt.provider.timeouts)
     try {
-      const counted = await ask(request, attempt, egress, egress.countTokens, deps, cancellation)
+      const reply = await sendCall(build(request, attempt), attempt, deps, cancellation, { timeouts })
+      const text = await reply.text(MAX_REPLY_BYTES)
+      if (!isGood(reply)) throw egress.readError(reply.status, reply.headers, text)
+      const counted = read(parseJson(text))
       if (counted !== null) return counted
     } catch (caught) {
       const error = asUpstreamError(caught)
@@ -87,37 +92,12 @@ async function countedBy(
   return null
 }
 
-/** Who does not know the route answers as to an unknown model: another one, or the estimate, will do. */
+/** Providers without the route reply as for an unknown model: the next endpoint or the estimate is used. */
 const isRefusal = ({ kind, status }: UpstreamError): boolean =>
   kind === 'caller' && status !== 404 && status !== 405
 
-async function ask(
-  request: InferenceRequest,
-  attempt: Attempt,
-  egress: Egress,
-  { build, read }: NonNullable<Egress['countTokens']>,
-  deps: RunDeps,
-  cancellation: Cancellation,
-): Promise<number | null> {
-  const { provider, credential } = attempt
-  const kind = providers[provider.kind]
-  const outbound = { send: deps.upstream.send, now: deps.now, cancellation, tokens: deps.tokens }
-  const call = await kind.prepare(provider, credential, build(request, attempt), outbound)
-  const { firstByteMs, betweenBytesMs, totalMs } = provider.timeouts
-  const reply = await deps.upstream.send(call, {
-    group: provider.slug,
-    maxInFlight: provider.maxInFlight,
-    timeouts: {
-      firstByteMs: Math.min(firstByteMs, TIMEOUT_MS),
-      betweenBytesMs: Math.min(betweenBytesMs, TIMEOUT_MS),
-      totalMs: Math.min(totalMs, TIMEOUT_MS),
-    },
-    cancellation,
-    answer: kind.answer,
-  })
-  const text = await reply.text(MAX_REPLY_BYTES)
-  if (isAnswer(reply)) return read(parseJson(text))
-  throw egress.readError(reply.status, reply.headers, text)
-}
-
-const isAnswer = ({ status }: UpstreamReply): boolean => status >= 200 && status < 300
+const shortened = ({ firstByteMs, betweenBytesMs, totalMs }: Timeouts): Timeouts => ({
+  firstByteMs: Math.min(firstByteMs, TIMEOUT_MS),
+  betweenBytesMs: Math.min(betweenBytesMs, TIMEOUT_MS),
+  totalMs: Math.min(totalMs, TIMEOUT_MS),
+})

@@ -7,9 +7,7 @@ import {
   SERVICE_METADATA_HEADER,
 } from '../../http/operation.ts'
 import { nullable } from '../../http/schemas.ts'
-
-const count = t.Integer({ minimum: 0 })
-const usd = t.Number({ description: 'USD, at most 9 decimals.' })
+import { costs, count, serviceMetadata } from '../document-parts.ts'
 
 const block = t.Object(
   {
@@ -22,7 +20,7 @@ const block = t.Object(
 )
 
 const usage = t.Object({
-  input_tokens: t.Integer({ description: 'Without what was read from or written to a cache.' }),
+  input_tokens: t.Integer({ description: 'Without cache reads and cache writes.' }),
   cache_creation_input_tokens: count,
   cache_read_input_tokens: count,
   cache_creation: nullable(t.Object({ ephemeral_5m_input_tokens: count, ephemeral_1h_input_tokens: count })),
@@ -31,13 +29,7 @@ const usage = t.Object({
   server_tool_use: nullable(t.Object({ web_search_requests: count, web_fetch_requests: count })),
   inference_geo: nullable(t.String()),
   service_tier: nullable(t.String()),
-  cost: usd,
-  is_byok: t.Boolean(),
-  cost_details: t.Object({
-    upstream_inference_cost: nullable(usd),
-    upstream_inference_prompt_cost: usd,
-    upstream_inference_completions_cost: usd,
-  }),
+  ...costs,
 })
 
 const message = t.Object({
@@ -62,10 +54,10 @@ const message = t.Object({
     ),
   ),
   stop_sequence: nullable(t.String()),
-  stop_details: nullable(t.Object({}, { description: 'Why an answer was refused.' })),
+  stop_details: nullable(t.Object({}, { description: 'The reason for a refusal.' })),
   container: nullable(t.Object({})),
   usage,
-  service_metadata: t.Optional(t.Object({}, { description: 'How it was routed, when asked for by header.' })),
+  service_metadata: serviceMetadata,
 })
 
 const error = t.Object({
@@ -73,7 +65,7 @@ const error = t.Object({
   error: t.Object({
     type: t.String({ description: 'invalid_request_error, authentication_error, rate_limit_error …' }),
     message: t.String({ description: 'What was wrong, where, and what is allowed.' }),
-    error_type: t.Optional(t.String({ description: "The gateway's own word for it." })),
+    error_type: t.Optional(t.String({ description: "The gateway's error type." })),
     metadata: t.Optional(t.Object({})),
   }),
   request_id: nullable(t.String()),
@@ -81,24 +73,24 @@ const error = t.Object({
 
 const KEY = {
   name: 'x-api-key',
-  description: 'The key, where no Authorization header is sent.',
+  description: 'The key, if no Authorization header is sent.',
   schema: { type: 'string' as const },
 }
 const BETA = {
   name: 'anthropic-beta',
-  description: "Betas of Anthropic's API; forwarded to providers that speak it.",
+  description: 'Beta features; forwarded to providers of this API.',
   schema: { type: 'string' as const },
 }
 
-/** POST /messages, as the API document shows it. */
+/** POST /messages in the API document. */
 export const messagesOperation = operation({
   id: 'createMessage',
   tag: 'Inference',
   summary: "Create a message (Anthropic's Messages API)",
   description:
-    "For Anthropic's own clients, and for coding agents that speak nothing else; any model can be named. Fields that " +
-    'are not listed are forwarded to providers that speak this API. With `stream: true` the reply is a stream of ' +
-    "Anthropic's events that ends in `message_stop`; one that breaks off ends in an `error` event instead. Errors " +
+    "For Anthropic's clients and for coding agents that require this API; every model is available. Fields that " +
+    'are not listed are forwarded to providers of this API. With `stream: true` the reply is a stream of ' +
+    "Anthropic's events that ends with `message_stop`; a truncated stream ends with an `error` event instead. Errors " +
     'are `{type: "error", error: {type, message}, request_id}`.',
   asksProvider: true,
   body: messagesBody,
@@ -109,15 +101,14 @@ export const messagesOperation = operation({
   error,
 })
 
-/** POST /messages/count_tokens, as the API document shows it. */
+/** POST /messages/count_tokens in the API document. */
 export const countTokensOperation = operation({
   id: 'countMessageTokens',
   tag: 'Inference',
   summary: 'Count the tokens of a message',
   description:
-    "Takes the body of POST /messages. The provider counts where it speaks Anthropic's API and has the route; " +
-    'elsewhere the answer is an estimate of the gateway, which is rather too high. Costs nothing, and counts as a ' +
-    'request without tokens where rates are limited.',
+    "Takes the body of POST /messages. The provider counts if it has Anthropic's route for it; otherwise the gateway " +
+    'returns an estimate, which is rather too high. Costs nothing. Rate limits count it as a request without tokens.',
   body: messagesBody,
   reply: t.Object({ input_tokens: count }),
   headers: [KEY, BETA],

@@ -14,28 +14,28 @@ import { createMeter } from '../reply/meter.ts'
 import type { ResponseRecorder } from '../reply/recorder.ts'
 import { createTextStream, type TextStream } from '../reply/text-stream.ts'
 import { fail, metadataOf, settle } from '../settle.ts'
-import { mayKeep } from '../upstream/context-cache/apply.ts'
+import { mayRetain } from '../upstream/context-cache/apply.ts'
 import { dispatch } from '../upstream/dispatch.ts'
 import type { Dispatched } from '../upstream/first-content.ts'
 
-/** A conversation, as a route has read it. */
+/** A conversation as its route has read it. */
 export interface ConversationOpening extends Opening<InferenceRequest> {
   readonly ingress: Ingress
-  /** Present where the reply is kept. */
+  /** Present if the reply is stored. */
   readonly recorder?: ResponseRecorder | undefined
 }
 
-/** Plans a conversation and lets it in; see `begin`. */
+/** Plans and admits a conversation; see `begin`. */
 export function beginConversation(
   opening: ConversationOpening,
   deps: RunDeps,
 ): Conversation | Promise<Conversation> {
   const { request, caller, startedAt } = opening
   const mayCacheSeparately =
-    deps.contexts !== null && mayKeep(request.preferences) && !retainsNothing(caller.key)
+    deps.contexts !== null && mayRetain(request.preferences) && !retainsNothing(caller.key)
   const prompt = estimatePrompt(request, mayCacheSeparately)
   return begin<Conversation['meter'], InferenceRequest>(
-    // An echo is of what was sent to a provider, which is nothing where the reply comes from the cache.
+    // An echo shows the body sent to a provider, and a cache hit sends none.
     request.echoUpstreamBody && opening.cache ? { ...opening, cache: undefined } : opening,
     {
       meter: metered(createMeter(deps.now, startedAt), caller.key, request),
@@ -46,8 +46,8 @@ export function beginConversation(
   )
 }
 
-/** The complete reply as JSON in the caller's dialect, once it is on the ledger. Throws the error for the caller. */
-export async function wholeReply(
+/** The complete reply as JSON in the caller's dialect, after its settlement. Throws the caller's error. */
+export async function completeReply(
   generation: Conversation,
   { ingress, recorder }: ConversationOpening,
 ): Promise<string> {
@@ -56,13 +56,13 @@ export async function wholeReply(
     const dispatched = await dispatch(generation, ingress.gather)
     generation.dropped = dispatched.dropped
     const result = await collect(dispatched.frames, generation.meter.see)
-    generation.content?.take(result)
+    generation.content?.takeResult(result)
     const closing = await settle(generation, 'complete')
     const writtenAt = performance.now()
     const reply = ingress.writeReply(result, replyContext(generation, dispatched), closing)
     const turn = turnAfterLong(writtenAt)
     if (turn) await turn
-    if (recorder) await kept(recorder, reply)
+    if (recorder) await record(recorder, reply)
     return JSON.stringify(reply)
   } catch (error) {
     throw await fail(generation, error)
@@ -71,13 +71,13 @@ export async function wholeReply(
   }
 }
 
-async function kept(recorder: ResponseRecorder, reply: JsonObject): Promise<void> {
+async function record(recorder: ResponseRecorder, reply: JsonObject): Promise<void> {
   const startedAt = performance.now()
   await recorder.end('complete', reply)
   await turnAfterLong(startedAt)
 }
 
-/** The reply as the text of a stream, in the caller's dialect. Rejects before anything was sent, with what the caller gets. */
+/** The reply as a stream in the caller's dialect. Rejects with the caller's error if it fails before the stream starts. */
 export async function streamedReply(
   generation: Conversation,
   { ingress, recorder }: ConversationOpening,
@@ -112,7 +112,7 @@ function replyContext(generation: Conversation, { attempt }: Dispatched): ReplyC
   }
 }
 
-/** For an error event before any reply: names the model of the first attempt. */
+/** The context of an error event before any reply: the model of the current attempt. */
 function unansweredContext(generation: Conversation): ReplyContext {
   const { id, startedAt, request, current, attempts } = generation
   const attempt = current ?? attempts[0]

@@ -2,7 +2,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { Metering, Settled } from '../reply/meter.ts'
 import type { Scanners } from './scanners.ts'
 
-/** A settlement with what filters did to the answer: it was found after the journal was written. */
+/** Adds the filters' findings in the reply, which the journal row does not contain. */
 export function withFindings({ settlement, cost }: Settled, scanners: Scanners): Settled {
   const stages = scanners.report.stages()
   if (stages.length === 0) return { settlement, cost }
@@ -18,7 +18,7 @@ export function withFindings({ settlement, cost }: Settled, scanners: Scanners):
   }
 }
 
-/** The same meter, and what filters did to the answer. */
+/** A meter that also reports the filters' findings. */
 export const reporting = <Kind extends Metering>(meter: Kind, scanners: Scanners): Kind => ({
   ...meter,
   get pipeline() {
@@ -27,10 +27,10 @@ export const reporting = <Kind extends Metering>(meter: Kind, scanners: Scanners
   settlement: (ending, context) => withFindings(meter.settlement(ending, context), scanners),
 })
 
-/** For an answer that has no place for a reason why it ends. */
+/** The error that replaces a blocked reply whose format has no finish reason. */
 export function answerBlocked({ report }: Scanners): GatewayError {
   const patterns = [...new Set(report.blocking.map(({ name }) => name))]
-  const why = patterns.length === 0 ? 'it would take too long to look through it' : patterns.join(', ')
+  const why = patterns.length === 0 ? 'searching it would take too long' : patterns.join(', ')
   return new GatewayError(403, `The answer was blocked by the content filters of a guardrail: ${why}`, {
     metadata: { error_type: 'permission_denied', patterns },
   })

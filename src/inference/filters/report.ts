@@ -2,16 +2,16 @@ import type { ContentFilter } from '../../core/content-filter.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { GuardrailRecord } from '../../core/guardrail.ts'
 
-/** What filters of guardrails did to one request. Names and counts alone: never what they matched. */
+/** The findings of guardrails' filters in one request or reply: names and counts, never the matched text. */
 export interface FilterReport {
-  /** `redacted` is how many places were replaced. */
+  /** `redacted`: the number of replaced places. */
   add(guardrail: GuardrailRecord, filter: ContentFilter, redacted: number): void
-  /** It would have taken too long to look through it: it was blocked. */
+  /** The text was blocked because searching it exceeded the budget. */
   overBudget(): void
-  /** Filters that only flag reached the limit of their work before the end: the rest was not searched. */
+  /** Filters that only flag exceeded their budget and stopped; the remainder was not searched. */
   unfinished(): void
   readonly blocking: readonly ContentFilter[]
-  /** For the routing metadata (api-surface §19); empty where nothing matched. */
+  /** The findings for the routing metadata; empty if nothing matched. */
   stages(): JsonObject[]
 }
 
@@ -31,7 +31,7 @@ export function createReport(of: 'input' | 'output' = 'input'): FilterReport {
   const limits = new Set<string>()
   return {
     overBudget() {
-      limits.add('blocked: it would take too long to look through it')
+      limits.add('blocked: searching it would take too long')
     },
     unfinished() {
       limits.add('flag filters stopped before the end: searching all of it would take too long')

@@ -14,22 +14,22 @@ import { createBudget } from '../../filters/budget.ts'
 import { openTextScan } from '../../filters/text-scan.ts'
 import { createReport, type FilterReport } from './report.ts'
 
-/** The filters on the answer to one request. */
+/** The output filters of one request. */
 export interface Scanners {
-  /** False: scanners only record, and every text passes unchanged. */
+  /** False: filters only flag, and text passes unchanged. */
   readonly rewrites: boolean
   readonly report: FilterReport
-  /** How many places were replaced so far. */
+  /** The number of replaced places. */
   readonly replaced: number
-  /** Something was found that must not go out: nothing follows. */
+  /** A filter blocked the reply: it ends here. */
   readonly isBlocked: boolean
-  /** It would take too long to find out: that blocks too. */
-  giveUp(): void
-  /** For a text that comes in pieces. */
+  /** Blocks the reply because searching it exceeds the budget. */
+  stopOverBudget(): void
+  /** Opens a scan of a text that arrives in pieces. */
   open(): Scan
-  /** A text, or whatever holds some, that is there at once; the value itself where nothing is changed. */
-  whole(value: unknown): unknown
-  /** True where none of these texts would be changed. Nothing is recorded. */
+  /** Scans all texts of a value. Returns the same value if none changed. */
+  scan(value: unknown): unknown
+  /** True if no text of a value would change. Reports nothing. */
   isClean(value: unknown): boolean
 }
 
@@ -42,7 +42,7 @@ interface Guarding extends GuardrailRecord {
   filters: NonNullable<GuardrailRecord['filters']> & { output: OutputFilters }
 }
 
-/** Null: no guardrail holds on what is answered. */
+/** Null if no guardrail filters replies. */
 export function createScanners(guardrails: readonly GuardrailRecord[] | undefined): Scanners | null {
   if (guardrails === undefined) return null
   const guarding = guardrails.filter(isGuarding)
@@ -52,7 +52,7 @@ export function createScanners(guardrails: readonly GuardrailRecord[] | undefine
 const isGuarding = (guardrail: GuardrailRecord): guardrail is Guarding =>
   guardrail.filters?.output !== undefined
 
-/** Fields of what is shown as it came that hold marks of the protocol, sealed things and contents of files. */
+/** Fields with protocol values, sealed state and file contents, which are not scanned. */
 export const NO_TEXT: ReadonlySet<string> = new Set([
   'id',
   'type',
@@ -76,7 +76,7 @@ export const NO_TEXT: ReadonlySet<string> = new Set([
 function scannersOf(guarding: readonly Guarding[]): Scanners {
   const report = createReport('output')
   const budget = createBudget()
-  /** A guardrail may hold for several reasons: its filters are looked for once. */
+  /** Several guardrails may share filters, which are applied once. */
   const outputs = [...new Set(guarding.map(({ filters }) => filters.output))]
   const rewrites = outputs.some((output) => output.rewrites)
   let replaced = 0
@@ -114,7 +114,7 @@ function scannersOf(guarding: readonly Guarding[]): Scanners {
     }
   }
 
-  function wholeText(text: string): string {
+  function scanText(text: string): string {
     const scan = open()
     return textOf(scan.push(text)) + textOf(scan.end())
   }
@@ -134,17 +134,17 @@ function scannersOf(guarding: readonly Guarding[]): Scanners {
     get isBlocked() {
       return isBlocked
     },
-    giveUp() {
+    stopOverBudget() {
       isBlocked = true
       report.overBudget()
     },
     open,
-    whole: (value) => mapTexts(value, wholeText),
+    scan: (value) => mapTexts(value, scanText),
     isClean: (value) => isEveryText(value, isCleanText),
   }
 }
 
-/** Filters that only flag never end a reply: over their budget they stop, and the report notes that. */
+/** Filters that only flag never end a reply: when they exceed their budget they stop, and the report notes that. */
 function createFlagRecorder(report: FilterReport) {
   let isRecording = true
   return {
@@ -162,7 +162,7 @@ function createFlagRecorder(report: FilterReport) {
   }
 }
 
-/** Reports what a filter found, for the guardrail that owns it; the owner is looked up once for each filter. */
+/** Reports findings under the guardrail that owns the filter. Owners are looked up once per filter. */
 function findingsOf(guarding: readonly Guarding[], report: FilterReport) {
   const owners = new Map<ContentFilter, Guarding | undefined>()
   return (filter: ContentFilter, places: number): void => {
@@ -189,7 +189,7 @@ function isEveryText(value: unknown, passes: (text: string) => boolean): boolean
   return isSo
 }
 
-/** The value with its texts changed; the value itself where none was. */
+/** Maps all texts of a value. Returns the same value if none changed. */
 function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return value === '' || dataUrlHead(value)?.isBase64 ? value : change(value)
   if (Array.isArray(value)) {

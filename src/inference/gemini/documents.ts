@@ -7,10 +7,9 @@ import {
   operation,
   SERVICE_METADATA_HEADER,
 } from '../../http/operation.ts'
+import { count, usd } from '../document-parts.ts'
 
 const open = { additionalProperties: true }
-const count = t.Integer({ minimum: 0 })
-const usd = t.Number({ description: 'USD, at most 9 decimals.' })
 
 const KEY = {
   name: 'x-goog-api-key',

@@ -12,42 +12,11 @@ import {
   operation,
   SERVICE_METADATA_HEADER,
 } from '../../http/operation.ts'
-import { nullable } from '../../http/schemas.ts'
+import { costs, count, generationId, ORIGIN_HEADERS, serviceMetadata } from '../document-parts.ts'
 
-/** The operations as the API document shows them. */
+/** The operations in the API document. */
 
-const count = t.Integer({ minimum: 0 })
-const usd = t.Number({ description: 'USD, at most 9 decimals.' })
-const costs = {
-  cost: usd,
-  is_byok: t.Boolean(),
-  cost_details: t.Object({
-    upstream_inference_cost: nullable(usd),
-    upstream_inference_prompt_cost: usd,
-    upstream_inference_completions_cost: usd,
-  }),
-}
-const generationId = t.String({ description: 'The generation id.' })
-const metadata = t.Optional(t.Object({}, { description: 'How it was routed, when asked for by header.' }))
-
-const HEADERS = [
-  SERVICE_METADATA_HEADER,
-  {
-    name: 'x-session-id',
-    description: 'Requests of one session prefer one endpoint; `session_id` in the body wins.',
-    schema: { type: 'string' as const, maxLength: 256 },
-  },
-  {
-    name: 'HTTP-Referer',
-    description: 'The calling application, for the record.',
-    schema: { type: 'string' as const },
-  },
-  {
-    name: 'X-Title',
-    description: "The calling application's name, for the record.",
-    schema: { type: 'string' as const },
-  },
-]
+const HEADERS = [SERVICE_METADATA_HEADER, ...ORIGIN_HEADERS]
 const FORWARDED = 'Fields that are not listed are forwarded to the provider.'
 
 export const embeddingsOperation = operation({
@@ -70,7 +39,7 @@ export const embeddingsOperation = operation({
       }),
     ),
     usage: t.Object({ prompt_tokens: count, total_tokens: count, ...costs }),
-    service_metadata: metadata,
+    service_metadata: serviceMetadata,
   }),
   headers: [...HEADERS, ...CACHE_HEADERS],
   replyHeaders: CACHE_REPLY_HEADERS,
@@ -80,7 +49,7 @@ export const rerankOperation = operation({
   id: 'createRerank',
   tag: 'Inference',
   summary: 'Rank documents',
-  description: `Documents by how well they answer the query, the best first. ${FORWARDED}`,
+  description: `Sorts documents by relevance to the query, the most relevant first. ${FORWARDED}`,
   asksProvider: true,
   body: rerankBody,
   reply: t.Object({
@@ -89,13 +58,13 @@ export const rerankOperation = operation({
     provider: t.String(),
     results: t.Array(
       t.Object({
-        index: t.Integer({ minimum: 0, description: 'The place in `documents`.' }),
+        index: t.Integer({ minimum: 0, description: 'The index in `documents`.' }),
         relevance_score: t.Number(),
         document: t.Object({ text: t.Optional(t.String()), image: t.Optional(t.String()) }),
       }),
     ),
     usage: t.Object({ search_units: t.Optional(count), total_tokens: count, ...costs }),
-    service_metadata: metadata,
+    service_metadata: serviceMetadata,
   }),
   headers: [...HEADERS, ...CACHE_HEADERS],
   replyHeaders: CACHE_REPLY_HEADERS,
@@ -104,8 +73,8 @@ export const rerankOperation = operation({
 export const moderationsOperation = operation({
   id: 'createModeration',
   tag: 'Inference',
-  summary: 'Judge texts and images',
-  description: `By a model that moderates; without one, omni-moderation-latest. The results are the provider's own. ${FORWARDED}`,
+  summary: 'Moderate texts and images',
+  description: `The default model is omni-moderation-latest. The results are returned as the provider sends them. ${FORWARDED}`,
   asksProvider: true,
   body: moderationBody,
   reply: t.Object({
@@ -114,7 +83,7 @@ export const moderationsOperation = operation({
     provider: t.String(),
     results: t.Array(t.Object({}, { additionalProperties: true })),
     usage: t.Object(costs),
-    service_metadata: metadata,
+    service_metadata: serviceMetadata,
   }),
   headers: HEADERS,
   replyHeaders: GENERATION_REPLY_HEADERS,
@@ -122,7 +91,7 @@ export const moderationsOperation = operation({
 
 const file = t.String({ format: 'binary' })
 const imageForm = t.Object({
-  image: t.Union([file, t.Array(file)], { description: 'What the new image starts from; `image[]` too.' }),
+  image: t.Union([file, t.Array(file)], { description: 'The images to edit; also as `image[]`.' }),
   prompt: t.String({ minLength: 1 }),
   model: t.Optional(t.String()),
   n: t.Optional(t.Integer({ minimum: 1, maximum: 10 })),
@@ -146,17 +115,17 @@ const imagesReply = t.Object({
     output_tokens: count,
     ...costs,
   }),
-  service_metadata: metadata,
+  service_metadata: serviceMetadata,
 })
 
 const imagesText =
-  'Images come as base64, whatever the provider gives. With `stream: true` the reply is a stream of ' +
+  'Images are always returned as base64. With `stream: true` the reply is a stream of ' +
   '`image_generation.partial_image`, `image_generation.text_chunk` and `image_generation.completed`, then `[DONE]`.'
 
 export const imagesOperation = operation({
   id: 'createImages',
   tag: 'Inference',
-  summary: 'Make images',
+  summary: 'Generate images',
   description: `${imagesText} ${FORWARDED}`,
   asksProvider: true,
   body: imagesBody,
@@ -169,7 +138,7 @@ export const imagesOperation = operation({
 export const imageGenerationsOperation = operation({
   id: 'createImageGenerations',
   tag: 'Inference',
-  summary: "Make images, under the path of OpenAI's clients",
+  summary: "Generate images, at the path of OpenAI's clients",
   description: imagesText,
   asksProvider: true,
   body: imagesBody,
@@ -182,7 +151,7 @@ export const imageGenerationsOperation = operation({
 export const imageEditsOperation = operation({
   id: 'createImageEdits',
   tag: 'Inference',
-  summary: "Make images from images, under the path of OpenAI's clients",
+  summary: "Edit images, at the path of OpenAI's clients",
   description: imagesText,
   asksProvider: true,
   body: imagesBody,
@@ -196,10 +165,10 @@ export const imageEditsOperation = operation({
 export const speechOperation = operation({
   id: 'createSpeech',
   tag: 'Inference',
-  summary: 'Speak a text',
+  summary: 'Convert text to speech',
   description:
-    'The sound is relayed as it is made, and breaks off where the provider does. `response_format` is `pcm` unless ' +
-    `it says otherwise. ${FORWARDED}`,
+    'The audio is streamed as the provider generates it; a truncated reply closes the connection. The default ' +
+    `\`response_format\` is \`pcm\`. ${FORWARDED}`,
   asksProvider: true,
   body: speechBody,
   media: Object.values(MEDIA_TYPES),
@@ -212,8 +181,8 @@ const seconds = t.Number({ minimum: 0, description: 'Seconds.' })
 export const transcriptionOperation = operation({
   id: 'createTranscription',
   tag: 'Inference',
-  summary: 'Write down what is said',
-  description: `The recording comes in JSON as base64, or in a form as a file of at most 100 MB. ${FORWARDED}`,
+  summary: 'Transcribe a recording',
+  description: `Takes the recording as base64 in JSON, or as a file of at most 100 MB in a form. ${FORWARDED}`,
   asksProvider: true,
   body: transcriptionBody,
   form: transcriptionForm,
@@ -232,7 +201,7 @@ export const transcriptionOperation = operation({
       total_tokens: t.Optional(count),
       ...costs,
     }),
-    service_metadata: metadata,
+    service_metadata: serviceMetadata,
   }),
   headers: HEADERS,
   replyHeaders: GENERATION_REPLY_HEADERS,

@@ -11,8 +11,8 @@ const FORM_LIMIT_BYTES = 100_000_000
 const NUMBERS = ['n', 'output_compression', 'partial_images', 'seed']
 
 /**
- * The body of POST /images/edits as that of POST /images: a form with `image` files, or JSON with `images`, both as
- * OpenAI's clients send them. Throws a `GatewayError` 400 that names the field.
+ * Converts the body of POST /images/edits to that of POST /images. Accepts what OpenAI's clients send: a form with `image`
+ * files, or JSON with `images`. Throws a `GatewayError` 400 that names the field.
  */
 export async function readEditBody(incoming: Incoming): Promise<JsonObject> {
   if (!isForm(incoming.request.headers)) return fromJson(await readJsonBody(incoming, INFERENCE_BODY_LIMIT))
@@ -25,7 +25,7 @@ export async function readEditBody(incoming: Incoming): Promise<JsonObject> {
         body['mask'] = referenceTo(await dataUrlOf(value))
         continue
       }
-      if (!/^images?(?:\[\d*\])?$/.test(name)) throw badRequest('is not a file that is known here', name)
+      if (!/^images?(?:\[\d*\])?$/.test(name)) throw badRequest('must not be a file', name)
       references.push(referenceTo(await dataUrlOf(value)))
     } else body[name] = fieldOf(name, value)
   }

@@ -5,7 +5,7 @@ import { embeddingsSpeakers } from '../../dialects/operations.ts'
 import { partTokens, textTokens } from '../admission/estimate.ts'
 import type { Task } from './task.ts'
 
-/** POST /embeddings: priced by the tokens that go in. */
+/** POST /embeddings: priced by input tokens. */
 export const embeddings: Task<EmbeddingsRequest, EmbeddingsResult> = {
   ingress: embeddingsIngress,
   speakers: embeddingsSpeakers,
@@ -21,7 +21,7 @@ export const embeddings: Task<EmbeddingsRequest, EmbeddingsResult> = {
   logged: ({ embeddings }) => embeddings,
 }
 
-/** Some models put a mark before and behind each text. */
+/** Some models add a token before and after each text. */
 const FRAME_TOKENS = 2
 
 function tokensOf(input: EmbeddingInput): number {

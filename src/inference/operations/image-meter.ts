@@ -8,20 +8,20 @@ import { type Counted, type Ending, type Meter, settledAs } from '../reply/meter
 
 export type ImageMeter = Meter
 
-/** The most that the words of a model that speaks and paints come to. */
+/** The maximum text tokens of a model that generates text and images. */
 const WORDS_TOKENS = 1_024
-/** Tokens of one image of a megapixel, by quality (OpenAI's and Google's tables, the dearer of both, rounded up). */
+/** Tokens per image of one megapixel, by quality: the higher of OpenAI's and Google's tables, rounded up. */
 const TOKENS: Readonly<Record<string, number>> = { low: 420, medium: 1_700, standard: 1_700 }
 const MOST_TOKENS = 6_400
 const USUAL_TOKENS = 1_700
 const MEGAPIXEL = 1024 * 1024
 
-/** The most that the request can use. */
+/** The maximum usage of the request. */
 export function imagesBound(request: ImagesRequest): Usage {
   const { prompt, references, count, quality } = request
   return {
     ...NO_USAGE,
-    // Once for each image: some models take a call for each.
+    // Per image: some models need one call for each.
     inputTokens: count * (textTokens(prompt) + 8),
     imageInputTokens:
       count * references.reduce((sum, { url }) => sum + partTokens({ type: 'image', url }), 0),
@@ -31,19 +31,19 @@ export function imagesBound(request: ImagesRequest): Usage {
   }
 }
 
-/** At least 1: smaller images are hardly cheaper. */
+/** At least 1: smaller images cost about as much. */
 function megapixels({ size, resolution }: ImagesRequest): number {
   const sides = sidesOf(size ?? '')
   const pixels = sides ? sides.width * sides.height : PIXELS[resolution ?? '1K'] ** 2
   return Math.max(1, pixels / MEGAPIXEL / LARGER_SHAPES)
 }
-/** 1536x1024 is in the tables above. */
+/** The tables above include 1536x1024. */
 const LARGER_SHAPES = 1.5
 
 /** Counts images as their frames pass. */
 export function createImageMeter(now: () => number, startedAt: number, request: ImagesRequest): ImageMeter {
   let upstreamId: string | null = null
-  /** Of the reply that is read, and of those before it. */
+  /** The usage of the current reply, and the sum of the previous ones. */
   let usage: Usage | null = null
   let closed: Usage | null = null
   let images = 0
@@ -56,7 +56,7 @@ export function createImageMeter(now: () => number, startedAt: number, request: 
       else if (event.type === 'usage') usage = event.usage
       else if (event.type === 'response-end') {
         finishes = event.finishes
-        closed = together(closed, usage)
+        closed = sumOf(closed, usage)
         usage = null
       } else firstContentAt ??= now()
       if (event.type === 'image') images += 1
@@ -71,7 +71,7 @@ export function createImageMeter(now: () => number, startedAt: number, request: 
     },
     settlement: (ending, context) =>
       settledAs(ending, context, {
-        counted: count(ending, request, images, together(closed, usage), context.pricing),
+        counted: count(ending, request, images, sumOf(closed, usage), context.pricing),
         upstreamId,
         finish: finishes[0],
         startedAt,
@@ -81,7 +81,7 @@ export function createImageMeter(now: () => number, startedAt: number, request: 
   }
 }
 
-const together = (left: Usage | null, right: Usage | null): Usage | null =>
+const sumOf = (left: Usage | null, right: Usage | null): Usage | null =>
   left && right ? addedUsage(left, right) : (left ?? right)
 
 function count(
@@ -94,7 +94,7 @@ function count(
   if (ending === 'failed') return { usage: NO_USAGE, source: 'none' }
   if (reported !== null) return { usage: { ...reported, images }, source: 'provider' }
   const input = inputOf(imagesBound(request))
-  // The images themselves are the provider's figure where they alone have a price.
+  // If only images have a price, their number is exact.
   if (images > 0 && pricing.prompt === 0n && isPerImage(pricing)) {
     return { usage: { ...NO_USAGE, images }, source: 'provider' }
   }

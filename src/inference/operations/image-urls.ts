@@ -9,7 +9,7 @@ import { dataUrlOf as fetchedDataUrl } from '../request/url-contents.ts'
 
 const HTTP = /^https?:/i
 
-/** The reference as a data URL. Throws a `GatewayError` 400 that names the field for what is no image. */
+/** The reference as a data URL. Throws a `GatewayError` 400 that names the field if it is no image. */
 export async function readReference(
   { url, path }: ImageReference,
   fetchContent: FetchContent,
@@ -24,7 +24,7 @@ export async function readReference(
   return dataUrlOf(base64.replace(/\s+/g, ''), type)
 }
 
-/** The same frames with the content of images that are addresses. Throws `malformed` for what is no image. */
+/** Replaces the images' URLs by their contents. Throws a `malformed` `UpstreamError` if one is no image. */
 export async function* withContent(
   frames: InferenceFrames,
   attempt: Attempt,
@@ -32,12 +32,12 @@ export async function* withContent(
   cancellation: Cancellation,
 ): InferenceFrames {
   for await (const batch of frames) {
-    const whole: InferenceFrame[] = []
+    const frames: InferenceFrame[] = []
     for (const frame of batch) {
       const hasImage = frame.events.some(({ type }) => type === 'image')
-      whole.push(hasImage ? { events: await withImages(frame.events, attempt, deps, cancellation) } : frame)
+      frames.push(hasImage ? { events: await withImages(frame.events, attempt, deps, cancellation) } : frame)
     }
-    yield whole
+    yield frames
   }
 }
 
@@ -58,8 +58,8 @@ const withImages = (
   )
 
 /**
- * An address of the provider's own server is read as the provider is; any other through the guarded module, as the
- * addresses of callers are: a provider may not lead us into the operator's network.
+ * A URL with the origin of the provider is fetched like its replies. Any other goes through the outbound guard, like URLs
+ * of callers, so that a provider cannot make the gateway fetch from the operator's network.
  */
 async function contentOf(
   url: string,

@@ -23,7 +23,7 @@ import { createImageMeter, type ImageMeter, imagesBound } from './image-meter.ts
 import { readReference, withContent } from './image-urls.ts'
 import { contextOf } from './run.ts'
 
-type Painting = Generation<ImageMeter, ImagesRequest>
+type ImagesGeneration = Generation<ImageMeter, ImagesRequest>
 
 /** Images, streamed or not. */
 export async function runImages(opening: Opening<ImagesRequest>, deps: RunDeps): Promise<Response> {
@@ -33,7 +33,7 @@ export async function runImages(opening: Opening<ImagesRequest>, deps: RunDeps):
     {
       refusal: (dialect, endpoint) => {
         const speaker = imageSpeakerFor(dialect, endpoint)
-        if (!speaker) return `is spoken to in the dialect ${dialect}, which has no images`
+        if (!speaker) return `is called in the dialect ${dialect}, which does not support images`
         return speaker.cannot?.(request) ?? null
       },
       meter: createImageMeter(deps.now, opening.startedAt, request),
@@ -43,10 +43,10 @@ export async function runImages(opening: Opening<ImagesRequest>, deps: RunDeps):
     deps,
   )
   if (request.stream) return streamResponse(streamedImages(generation))
-  return textReply(JSON.stringify(await wholeImages(generation)), jsonHeaders(generation))
+  return textReply(JSON.stringify(await completeImages(generation)), jsonHeaders(generation))
 }
 
-/** The request with the content of its references in place of their addresses. */
+/** Replaces the URLs of references by their contents. */
 async function withReferences(
   { request, incoming, signal }: Opening<ImagesRequest>,
   deps: RunDeps,
@@ -63,26 +63,28 @@ async function withReferences(
 
 function speakerOf({ dialect, endpoint }: Attempt): ImageSpeaker {
   const speaker = imageSpeakerFor(dialect, endpoint)
-  if (!speaker) throw new Error(`planned in the dialect ${dialect}, which has no images`)
+  if (!speaker) throw new Error(`planned in the dialect ${dialect}, which does not support images`)
   return speaker
 }
 
 /** Frames whose images are data URLs: a provider's URLs are fetched here. */
 const framesOf = (
-  { request, deps, cancellation }: Painting,
+  { request, deps, cancellation }: ImagesGeneration,
   reply: UpstreamReply,
   attempt: Attempt,
 ): InferenceFrames =>
   withContent(speakerOf(attempt).read(reply, request, attempt), attempt, deps, cancellation)
 
-const asking = <Answer>(read: CallCodec<Answer, Painting>['read']): CallCodec<Answer, Painting> => ({
+const codecOf = <Answer>(
+  read: CallCodec<Answer, ImagesGeneration>['read'],
+): CallCodec<Answer, ImagesGeneration> => ({
   build: (attempt, { request }): DialectCall => speakerOf(attempt).build(request, attempt),
   read,
   readError: (_, status, headers, text) => readErrorReply(status, headers, text),
 })
 
 async function collected(
-  generation: Painting,
+  generation: ImagesGeneration,
   reply: UpstreamReply,
   attempt: Attempt,
 ): Promise<InferenceFrame[]> {
@@ -91,24 +93,26 @@ async function collected(
   return frames
 }
 
-/** Some models make one image per call: further images of a request are further calls beside it. */
-const whole: CallCodec<InferenceFrame[], Painting> = asking(async (reply, attempt, generation) => {
-  const first = await collected(generation, reply, attempt)
-  const copies = speakerOf(attempt).isSingle ? generation.request.count - 1 : 0
-  const others = Array.from({ length: copies }, async () =>
-    collected(generation, (await callEndpoint(whole, attempt, generation)).reply, attempt),
-  )
-  // Fewer images than were asked for are an answer.
-  const more = (await Promise.allSettled(others)).flatMap((other) =>
-    other.status === 'fulfilled' ? other.value : [],
-  )
-  throwIfCancelled(generation.cancellation)
-  return { answer: [...first, ...more], upstreamId: upstreamIdOf(first) }
-})
+/** For models with one image per call, the remaining images are requested in parallel. */
+const completeCodec: CallCodec<InferenceFrame[], ImagesGeneration> = codecOf(
+  async (reply, attempt, generation) => {
+    const first = await collected(generation, reply, attempt)
+    const copies = speakerOf(attempt).isSingle ? generation.request.count - 1 : 0
+    const others = Array.from({ length: copies }, async () =>
+      collected(generation, (await callEndpoint(completeCodec, attempt, generation)).reply, attempt),
+    )
+    // A reply with fewer images than requested succeeds.
+    const more = (await Promise.allSettled(others)).flatMap((other) =>
+      other.status === 'fulfilled' ? other.value : [],
+    )
+    throwIfCancelled(generation.cancellation)
+    return { answer: [...first, ...more], upstreamId: upstreamIdOf(first) }
+  },
+)
 
-async function wholeImages(generation: Painting): Promise<JsonObject> {
+async function completeImages(generation: ImagesGeneration): Promise<JsonObject> {
   try {
-    const answered = await tryAttempts(whole, generation)
+    const answered = await tryAttempts(completeCodec, generation)
     generation.dropped = answered.dropped
     const images: MadeImage[] = []
     const native: JsonObject = {}
@@ -130,20 +134,22 @@ async function wholeImages(generation: Painting): Promise<JsonObject> {
   }
 }
 
-/** A draft, words or an image: what a caller sees. */
+/** True for drafts, text and images, which the caller sees. */
 const isVisible = ({ events }: InferenceFrame): boolean =>
   events.some(({ type }) => type !== 'response-start' && type !== 'usage')
 
-const streamed: CallCodec<InferenceFrames, Painting> = asking(async (reply, attempt, generation) => {
-  const { first, all } = await untilContent(framesOf(generation, reply, attempt), isVisible)
-  return { answer: all, upstreamId: upstreamIdOf(first) }
-})
+const streamCodec: CallCodec<InferenceFrames, ImagesGeneration> = codecOf(
+  async (reply, attempt, generation) => {
+    const { first, all } = await untilContent(framesOf(generation, reply, attempt), isVisible)
+    return { answer: all, upstreamId: upstreamIdOf(first) }
+  },
+)
 
-function streamedImages(generation: Painting): TextStream {
+function streamedImages(generation: ImagesGeneration): TextStream {
   const writerFor = (attempt: Attempt | undefined) => writeImageStream(contextOf(generation, attempt, {}))
   return createTextStream({
     generation,
-    starting: tryAttempts(streamed, generation).then(
+    starting: tryAttempts(streamCodec, generation).then(
       ({ attempt, answer, dropped }): Dispatched => ({ attempt, frames: answer, dropped }),
     ),
     open: ({ attempt }) => writerFor(attempt),

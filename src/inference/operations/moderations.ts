@@ -5,7 +5,7 @@ import { moderationSpeakers } from '../../dialects/operations.ts'
 import { textTokens } from '../admission/estimate.ts'
 import type { Task } from './task.ts'
 
-/** POST /moderations: priced by the tokens that go in, where a provider charges for them at all. */
+/** POST /moderations: free, or priced by input tokens. */
 export const moderations: Task<ModerationRequest, ModerationResult> = {
   ingress: moderationsIngress,
   speakers: moderationSpeakers,

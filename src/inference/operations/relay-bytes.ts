@@ -8,8 +8,8 @@ import { errorForCaller } from '../upstream/failure.ts'
 const SLOW_READER_MS = 60_000
 
 /**
- * Bytes as they arrive, pulled by the caller's connection; the first ones are there already. The last byte is held back
- * until the settlement is committed. A truncated reply breaks the connection, so that it never looks complete.
+ * Streams bytes with backpressure. The last byte is held until the settlement is committed. A truncated reply closes the
+ * connection, so that it never looks complete.
  */
 export function relayBytes(
   generation: Generation,
@@ -33,14 +33,14 @@ export function relayBytes(
     if (isOver) return
     isOver = true
     clock.stop()
-    // A settlement that is under way stays as it is.
+    // Has no effect on a settlement that has started.
     settle(generation, 'disconnected').catch(lost).finally(finish)
     cancel(cancellation, reason)
     iterator.return?.().catch(() => undefined)
     connection?.error()
   }
 
-  /** Reads on until something can be sent; false: the end is settled and all was sent. */
+  /** Reads until bytes can be sent. False: everything is settled and sent. */
   async function sendNext(controller: ReadableStreamDefaultController<Uint8Array>): Promise<boolean> {
     for (;;) {
       const { value, done } = await iterator.next()
@@ -71,7 +71,7 @@ export function relayBytes(
       content?.fail(errorForCaller(error, generation))
       await settle(generation, 'truncated').catch(lost)
       finish()
-      // Without a reason: Bun prints those it is given.
+      // No reason, because Bun prints it.
       controller.error()
     }
   }

@@ -6,9 +6,8 @@ import { textTokens } from '../admission/estimate.ts'
 import type { Task } from './task.ts'
 
 /**
- * POST /rerank: priced by tokens, where the query counts once for each document, or by search units, at the price
- * per request. A unit is a query with up to 100 documents; a document longer than 500 tokens with its query counts
- * as several (Cohere's rule).
+ * POST /rerank: priced by tokens, with the query counted once per document, or by search units at the price per request.
+ * A unit is a query with up to 100 documents. A document and query of more than 500 tokens count as several (Cohere's rule).
  */
 export const rerank: Task<RerankRequest, RerankResult> = {
   ingress: rerankIngress,
@@ -27,7 +26,7 @@ export const rerank: Task<RerankRequest, RerankResult> = {
   count(request, _, reported, pricing) {
     const bound = rerank.bound(request, pricing)
     if (reported === null) {
-      // Units are a word of those who charge by them: they tell them.
+      // Providers that charge by search units report them.
       const { searchUnits: _units, ...tokens } = bound
       return { usage: tokens, source: 'estimated' }
     }

@@ -41,7 +41,7 @@ export interface OperationRouteDeps extends UserUrlDeps {
   run: RunDeps
 }
 
-/** The inference routes that are no conversation. Each reads its body itself, after the caller is known. */
+/** The inference routes other than conversations. Each reads its body after authenticating the caller. */
 export const operationRoutes = (deps: OperationRouteDeps) =>
   routes()
     .post('/embeddings', ({ incoming }) => operate(incoming, embeddings, deps), {
@@ -56,19 +56,19 @@ export const operationRoutes = (deps: OperationRouteDeps) =>
       parse: 'none',
       detail: moderationsOperation,
     })
-    .post('/images', ({ incoming }) => paint(incoming, readInferenceBody, deps), {
+    .post('/images', ({ incoming }) => images(incoming, readInferenceBody, deps), {
       parse: 'none',
       detail: imagesOperation,
     })
-    .post('/images/generations', ({ incoming }) => paint(incoming, readInferenceBody, deps), {
+    .post('/images/generations', ({ incoming }) => images(incoming, readInferenceBody, deps), {
       parse: 'none',
       detail: imageGenerationsOperation,
     })
-    .post('/images/edits', ({ incoming }) => paint(incoming, readEditBody, deps, true), {
+    .post('/images/edits', ({ incoming }) => images(incoming, readEditBody, deps, true), {
       parse: 'none',
       detail: imageEditsOperation,
     })
-    .post('/audio/speech', ({ incoming }) => speak(incoming, deps), {
+    .post('/audio/speech', ({ incoming }) => speech(incoming, deps), {
       parse: 'none',
       detail: speechOperation,
     })
@@ -78,7 +78,7 @@ export const operationRoutes = (deps: OperationRouteDeps) =>
     })
 
 /** Images, streamed or not. */
-const paint = (
+const images = (
   incoming: Incoming,
   read: typeof readInferenceBody,
   deps: OperationRouteDeps,
@@ -91,7 +91,7 @@ const paint = (
   return open(incoming, deps, read, parse, (opening) => runImages(opening, deps.run))
 }
 
-const speak = (incoming: Incoming, deps: OperationRouteDeps): Promise<Response> =>
+const speech = (incoming: Incoming, deps: OperationRouteDeps): Promise<Response> =>
   open(incoming, deps, readInferenceBody, parsedSpeech, (opening) => runSpeech(opening, deps.run))
 
 const parsedSpeech: Parse<JsonObject, SpeechRequest> = async (body, headers, filter) =>
@@ -109,10 +109,10 @@ const transcribe = (incoming: Incoming, deps: OperationRouteDeps): Promise<Respo
       )
     : operate(incoming, transcription, deps)
 
-/** As much as any file of this API. */
+/** The same as for every uploaded file. */
 const AUDIO_LIMIT_BYTES = 100_000_000
 
-/** A question in JSON with an answer in JSON. `prepare` gives the body the form that the task's reader takes. */
+/** Serves a task with JSON body and reply. `prepare` converts the body to the form that the task parses. */
 export const operate = <Request extends RoutedRequest, Result>(
   incoming: Incoming,
   task: Task<Request, Result>,
@@ -122,7 +122,7 @@ export const operate = <Request extends RoutedRequest, Result>(
   open(
     incoming,
     deps,
-    async (asking) => prepare(await readInferenceBody(asking)),
+    async (request) => prepare(await readInferenceBody(request)),
     async (body, headers, filter) => task.ingress.parse(await filter(body), headers),
     (opening) => {
       const cache = task.isRepeatable ? cacheOptionsOf(incoming.request.headers, opening.caller) : undefined
@@ -133,20 +133,20 @@ export const operate = <Request extends RoutedRequest, Result>(
 const readInferenceBody = (incoming: Incoming): Promise<JsonObject> =>
   readJsonBody(incoming, INFERENCE_BODY_LIMIT)
 
-/** A body as a request; `filter` gives it as the key's guardrails let it pass. */
-type Parse<Body, Asked> = (
+/** Parses a body. `filter` applies the key's content filters to it. */
+type Parse<Body, Request> = (
   body: Body,
   headers: Headers,
   filter: (body: JsonObject) => Promise<JsonObject>,
-) => Promise<Asked>
+) => Promise<Request>
 
-/** Authenticate, read, parse, run: the same for every kind. */
-async function open<Body, Asked extends RoutedRequest>(
+/** Serves an operation of any kind: authenticate, read, parse, run. */
+async function open<Body, Request extends RoutedRequest>(
   incoming: Incoming,
   deps: OperationRouteDeps,
   read: (incoming: Incoming) => Promise<Body>,
-  parse: Parse<Body, Asked>,
-  run: (opening: Opening<Asked>) => Promise<Response>,
+  parse: Parse<Body, Request>,
+  run: (opening: Opening<Request>) => Promise<Response>,
 ): Promise<Response> {
   const { request } = incoming
   const startedAt = deps.now()
@@ -154,13 +154,13 @@ async function open<Body, Asked extends RoutedRequest>(
   const caller = authenticate(incoming, snapshot, 'inference', startedAt)
   const wantsMetadata = wantsRoutingMetadata(request.headers)
   let pipeline: JsonObject[] | undefined
-  const asked = await parse(await read(incoming), request.headers, async (body) => {
+  const parsed = await parse(await read(incoming), request.headers, async (body) => {
     const filtered = await withFilters(body, caller, wantsMetadata)
     pipeline = filtered.pipeline
     return filtered.body
   })
-  if (pipeline) asked.pipeline = pipeline
-  const checking = checkUrls(asked, caller, snapshot, deps)
+  if (pipeline) parsed.pipeline = pipeline
+  const checking = checkUrls(parsed, caller, snapshot, deps)
   if (checking) await checking
   keepOpen(incoming)
   const response = await run({
@@ -168,7 +168,7 @@ async function open<Body, Asked extends RoutedRequest>(
     caller,
     incoming,
     origin: originOf(incoming),
-    request: asked,
+    request: parsed,
     wantsMetadata,
     signal: request.signal,
     startedAt,

@@ -12,7 +12,7 @@ import type { Generation, Opening, RunDeps } from '../generation.ts'
 import { begin, end } from '../pipeline.ts'
 import { jsonHeaders } from '../reply/headers.ts'
 import type { Metering } from '../reply/meter.ts'
-import { keepReply, storedReply } from '../response-cache/operation.ts'
+import { cachedReply, cacheReply } from '../response-cache/operation.ts'
 import { KINDS } from '../routing/kinds.ts'
 import type { PlanInput } from '../routing/plan-input.ts'
 import { fail, metadataOf, settle } from '../settle.ts'
@@ -20,7 +20,7 @@ import { type Answered, type CallCodec, tryAttempts } from '../upstream/attempts
 import type { Task } from './task.ts'
 import { createUnitMeter, type UnitMeter } from './unit-meter.ts'
 
-/** One question and its one answer: plan, admit, dispatch, settle, encode. */
+/** Runs a task: plan, admit, dispatch, settle, encode. */
 export async function runOperation<Request extends RoutedRequest, Result>(
   opening: Opening<Request>,
   task: Task<Request, Result>,
@@ -48,7 +48,7 @@ interface Refusing<Request> {
   cannot?(request: Request): string | null
 }
 
-/** Why a dialect cannot carry the request. */
+/** Returns why a dialect does not support the request. */
 export const refusalOf =
   <Request extends RoutedRequest>(
     request: Request,
@@ -57,7 +57,7 @@ export const refusalOf =
   (dialect) => {
     const operation = speakers[dialect]
     if (!operation)
-      return `is spoken to in the dialect ${dialect}, which has no ${KINDS[request.apiType].purpose}`
+      return `is called in the dialect ${dialect}, which does not support ${KINDS[request.apiType].purpose}`
     return operation.cannot?.(request) ?? null
   }
 
@@ -69,7 +69,7 @@ async function answerOnce<Request extends RoutedRequest, Result>(
   const { request, meter, content } = generation
   try {
     const answered: Answered<OperationReply<Result>> =
-      storedReply<Result>(generation) ?? (await tryAttempts(codecFor(task), generation))
+      cachedReply<Result>(generation) ?? (await tryAttempts(codecFor(task), generation))
     const { result, upstreamId, usage } = answered.answer
     const dropped = [...answered.dropped]
     generation.dropped = dropped
@@ -77,10 +77,10 @@ async function answerOnce<Request extends RoutedRequest, Result>(
     const shown = scanners === null ? result : passed(result, task, scanners, dropped)
     const blocked = scanners?.isBlocked ? answerBlocked(scanners) : null
     if (blocked) content?.fail(blocked)
-    else content?.say(task.logged(shown, request))
+    else content?.takeReply(task.logged(shown, request))
     const closing = await settle(generation, 'complete')
     if (blocked) throw blocked
-    keepReply(generation, answered)
+    cacheReply(generation, answered)
     const context = contextOf(generation, answered.attempt, answered.answer.native ?? {})
     return task.ingress.writeReply(shown, context, closing)
   } catch (error) {
@@ -90,7 +90,7 @@ async function answerOnce<Request extends RoutedRequest, Result>(
   }
 }
 
-/** What would take too long to look through is blocked as well. */
+/** Applies the output filters. A result whose scan exceeds the budget is blocked. */
 function passed<Request extends RoutedRequest, Result>(
   result: Result,
   { filtered }: Task<Request, Result>,
@@ -101,7 +101,7 @@ function passed<Request extends RoutedRequest, Result>(
     return filtered?.(result, scanners, (name) => dropped.push(name)) ?? result
   } catch (error) {
     if (!(error instanceof OverBudget)) throw error
-    scanners.giveUp()
+    scanners.stopOverBudget()
     return result
   }
 }
@@ -111,7 +111,7 @@ function codecFor<Request extends RoutedRequest, Result>({
 }: Task<Request, Result>): CallCodec<OperationReply<Result>, Generation<UnitMeter, Request>> {
   const operationOf = ({ dialect }: Attempt): Operation<Request, Result> => {
     const operation = speakers[dialect]
-    if (!operation) throw new Error(`planned in the dialect ${dialect}, which does not have it`)
+    if (!operation) throw new Error(`planned in the dialect ${dialect}, which does not support the operation`)
     return operation
   }
   return {
@@ -124,7 +124,7 @@ function codecFor<Request extends RoutedRequest, Result>({
   }
 }
 
-/** What a writer must know beside the result; without an attempt the model is the one that was asked for. */
+/** The context for writing a reply. Without an attempt, the model is the requested one. */
 export const contextOf = <Request extends RoutedRequest>(
   generation: Generation<Metering, Request>,
   attempt: Attempt | undefined,

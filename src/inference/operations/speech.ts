@@ -18,14 +18,14 @@ import { relayBytes } from './relay-bytes.ts'
 import { refusalOf } from './run.ts'
 import { createUnitMeter, type UnitMeter } from './unit-meter.ts'
 
-interface Spoken {
+interface SpeechReply {
   audio: SpokenAudio
   usage: Usage | null
 }
 
-type Speaking = Generation<UnitMeter, SpeechRequest>
+type SpeechGeneration = Generation<UnitMeter, SpeechRequest>
 
-/** The sound is relayed as it comes, and settled before its last piece. */
+/** Streams the audio as it arrives, and settles before its last byte. */
 export async function runSpeech(opening: Opening<SpeechRequest>, deps: RunDeps): Promise<Response> {
   const { request, startedAt } = opening
   const bound = (pricing: Pricing): Usage => speechBound(request, pricing)
@@ -39,17 +39,17 @@ export async function runSpeech(opening: Opening<SpeechRequest>, deps: RunDeps):
     },
     deps,
   )
-  const audio = await spoken(generation)
+  const audio = await startSpeech(generation)
   return new Response(
-    relayBytes(generation, generation.content?.hear(audio.mediaType, audio.chunks) ?? audio.chunks),
+    relayBytes(generation, generation.content?.tapAudio(audio.mediaType, audio.chunks) ?? audio.chunks),
     { headers: generationHeaders(generation, audio.mediaType) },
   )
 }
 
-/** The beginning of the sound. Throws the error that the caller gets. */
-async function spoken(generation: Speaking): Promise<SpokenAudio> {
+/** The audio, once its first bytes have arrived. Throws the caller's error. */
+async function startSpeech(generation: SpeechGeneration): Promise<SpokenAudio> {
   try {
-    const { answer, dropped } = await tryAttempts(speaking, generation)
+    const { answer, dropped } = await tryAttempts(speechCodec, generation)
     generation.dropped = dropped
     generation.meter.take(null, (pricing) => countSpeech(generation.request, answer.usage, pricing))
     return answer.audio
@@ -62,11 +62,11 @@ async function spoken(generation: Speaking): Promise<SpokenAudio> {
 
 function speakerOf({ dialect }: Attempt): SpeechSpeaker {
   const speaker = speechSpeakers[dialect]
-  if (!speaker) throw new Error(`planned in the dialect ${dialect}, which does not speak`)
+  if (!speaker) throw new Error(`planned in the dialect ${dialect}, which does not support speech`)
   return speaker
 }
 
-const speaking: CallCodec<Spoken, Speaking> = {
+const speechCodec: CallCodec<SpeechReply, SpeechGeneration> = {
   build: (attempt, { request }) => speakerOf(attempt).build(request, attempt),
   read: async (reply, attempt, { request }) => ({
     answer: await speakerOf(attempt).read(reply, request),
@@ -75,13 +75,13 @@ const speaking: CallCodec<Spoken, Speaking> = {
   readError: (_, status, headers, text) => readErrorReply(status, headers, text),
 }
 
-/** Slow speech has 5 characters a second, usual speech 14; a second is 25 tokens at most (Google's count). */
+/** Slow speech has 5 characters per second, normal speech 14. A second has at most 25 tokens (Google's count). */
 const TOKENS_PER_CHARACTER = 5
 const USUAL_TOKENS_PER_CHARACTER = 1.8
 
 /**
- * Speech is priced by the character, or by tokens in and out. A model whose sound has no price of its own is priced by
- * the character at its prompt price: so say the lists of those who sell it that way.
+ * Speech is priced by characters, or by input and output tokens. A model without an audio price is priced by characters
+ * at its prompt price, as in the price lists of such providers.
  */
 function speechBound({ input }: SpeechRequest, pricing: Pricing): Usage {
   const characters = characterCount(input)
@@ -98,7 +98,7 @@ function countSpeech(request: SpeechRequest, reported: Usage | null, pricing: Pr
   const bound = speechBound(request, pricing)
   if (reported !== null && pricing.inputCharacter === undefined)
     return { usage: reported, source: 'provider' }
-  // Characters are counted, not guessed.
+  // The number of characters is exact.
   if (bound.audioOutputTokens === 0) return { usage: bound, source: 'provider' }
   const audioOutputTokens = Math.ceil(characterCount(request.input) * USUAL_TOKENS_PER_CHARACTER)
   return { usage: { ...bound, audioOutputTokens }, source: 'estimated' }

@@ -6,12 +6,12 @@ import type { Operation, OperationIngress } from '../../dialects/operation.ts'
 import type { Scanners } from '../filters/scanners.ts'
 import type { Counted } from '../reply/meter.ts'
 
-/** One kind of inference that is a question and an answer: how it is spoken, and what it uses. */
+/** An operation with one request and one reply: its wire formats, and its usage. */
 export interface Task<Request extends RoutedRequest, Result> {
   readonly ingress: OperationIngress<Request, Result>
-  /** By dialect of the provider; absent: providers of that dialect do not have it. */
+  /** By egress dialect; absent: the dialect does not support it. */
   readonly speakers: Readonly<Partial<Record<DialectName, Operation<Request, Result>>>>
-  /** The most that the request can use at these prices. */
+  /** The maximum usage of a request, in the units that these prices charge for. */
   bound(request: Request, pricing: Pricing): Usage
   /** The usage of a reply: `reported` by the provider, else counted or estimated. */
   count(request: Request, result: Result, reported: Usage | null, pricing: Pricing): Counted
@@ -19,6 +19,6 @@ export interface Task<Request extends RoutedRequest, Result> {
   logged(result: Result, request: Request): unknown
   /** Equal requests have equal replies, so that they may be cached. */
   readonly isRepeatable?: boolean
-  /** The reply as content filters let it pass; absent: it contains no text. `drop` gets the names of omitted fields. */
+  /** Applies output filters; absent if replies contain no text. Calls `drop` with the names of omitted fields. */
   filtered?(result: Result, scanners: Scanners, drop: (name: string) => void): Result
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../core/events.ts'
 import type { AudioFile, TranscriptionRequest } from '../../core/operation.ts'
 import { parseTranscriptionForm } from '../../dialects/operations/transcription.ts'
 
-/** The form as a request. Throws a `GatewayError` 400 that names the field. */
+/** Parses the form. Throws a `GatewayError` 400 that names the field. */
 export async function readTranscriptionForm(
   form: FormData,
   headers: Headers,

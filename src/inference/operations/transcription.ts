@@ -4,7 +4,7 @@ import { transcriptionIngress } from '../../dialects/operations/transcription.ts
 import { transcriptionSpeakers } from '../../dialects/operations.ts'
 import type { Task } from './task.ts'
 
-/** POST /audio/transcriptions: priced by the second, or by tokens in and out. */
+/** POST /audio/transcriptions: priced by seconds, or by input and output tokens. */
 export const transcription: Task<TranscriptionRequest, TranscriptionResult> = {
   ingress: transcriptionIngress,
   speakers: transcriptionSpeakers,
@@ -38,7 +38,7 @@ export const transcription: Task<TranscriptionRequest, TranscriptionResult> = {
     }
   },
   filtered(result, scanners, drop) {
-    const text = String(scanners.whole(result.text))
+    const text = String(scanners.scan(result.text))
     if (text === result.text && scanners.isClean(result.native)) return result
     // Words and segments repeat the text in pieces that filters cannot match.
     for (const name of Object.keys(result.native)) drop(name)
@@ -49,10 +49,10 @@ export const transcription: Task<TranscriptionRequest, TranscriptionResult> = {
 const secondsOf = ({ audioSeconds }: { audioSeconds?: number }) =>
   audioSeconds === undefined ? {} : { audioSeconds }
 
-/** 16 kbit/s: what speech is hardly ever compressed below. */
+/** 16 kbit/s: speech is rarely compressed further. */
 const LEAST_BYTES_PER_SECOND = 2_000
-/** Google counts 32 for a second, OpenAI 10. */
+/** Google counts 32 tokens per second, OpenAI 10. */
 const MOST_TOKENS_PER_SECOND = 32
 const USUAL_TOKENS_PER_SECOND = 10
-/** Fast speech: four words, and marks of time. */
+/** Fast speech: four words and timestamps. */
 const WORD_TOKENS_PER_SECOND = 8

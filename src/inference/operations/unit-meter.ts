@@ -3,7 +3,7 @@ import type { Pricing } from '../../core/snapshot.ts'
 import { inputOf, NO_USAGE, type Usage } from '../../core/usage.ts'
 import { type Counted, type Ending, type Metering, settledAs } from '../reply/meter.ts'
 
-/** What was delivered, where that is one answer. */
+/** The meter of operations with one reply. */
 export interface UnitMeter extends Metering {
   /** The reply has arrived; `count` computes its usage at the prices of its endpoint. */
   take(upstreamId: string | null, count: (pricing: Pricing) => Counted): void
@@ -11,7 +11,7 @@ export interface UnitMeter extends Metering {
 
 const STOP: Finish = { choice: 0, reason: 'stop', native: null }
 
-/** `bound`: the most that the request can use. A disconnect before the reply is charged its input. */
+/** `bound`: the maximum usage. A disconnect before the reply is charged for the input. */
 export function createUnitMeter(
   now: () => number,
   startedAt: number,

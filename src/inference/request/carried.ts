@@ -6,13 +6,13 @@ import { isSealed, opened, seal } from '../../dialects/opaque.ts'
 
 export interface OpenedBody {
   readonly body: JsonObject
-  /** What could not be opened, by the field's name, for the routing metadata. */
+  /** Names of fields that could not be opened, for the routing metadata. */
   readonly unreadable: readonly string[]
 }
 
 /**
- * Opens what the gateway had sealed into former replies and a client sends back. What was sealed with another secret
- * key or for another workspace, or was changed, is left out and named. The same body if it holds nothing sealed.
+ * Opens sealed provider state from earlier replies that a client sends back. State that was changed, or sealed with
+ * another secret key or for another workspace, is removed and reported. Returns the same body if nothing is sealed.
  */
 export function withCarried(body: JsonObject, dialect: DialectName, carrier: Carrier): OpenedBody {
   const place = PLACES[dialect]
@@ -30,14 +30,14 @@ export function withCarried(body: JsonObject, dialect: DialectName, carrier: Car
 
 type Open = (sealed: string, name: string) => string | null
 
-/** Where clients bring it back; those of other dialects carry nothing sealed. */
+/** Where clients send sealed state. Other dialects have none. */
 const PLACES: Partial<Record<DialectName, { field: string; open(value: unknown, open: Open): unknown }>> = {
   responses: { field: 'input', open: openItem },
   messages: { field: 'messages', open: openMessage },
   gemini: { field: 'contents', open: openContent },
 }
 
-/** The same list if no element changed. */
+/** Maps a list. Returns the same list if no element changed. */
 function changed(list: readonly unknown[], each: (value: unknown) => unknown): readonly unknown[] {
   let copy: unknown[] | undefined
   for (const [index, value] of list.entries()) {
@@ -49,7 +49,7 @@ function changed(list: readonly unknown[], each: (value: unknown) => unknown): r
   return copy ?? list
 }
 
-/** Without what cannot be opened an item has its visible text alone. */
+/** If it cannot be opened, the item keeps only its visible text. */
 function openItem(item: unknown, open: Open): unknown {
   if (!isObject(item) || item['type'] !== 'reasoning' || !isSealed(item['encrypted_content'])) return item
   const { encrypted_content: sealed, ...rest } = item
@@ -64,7 +64,7 @@ function openMessage(message: unknown, open: Open): unknown {
   return content === message['content'] ? message : { ...message, content }
 }
 
-/** A part stays without its signature; the lost reasoning is named. */
+/** If a signature cannot be opened, the part is sent without it, and the field is reported. */
 function openContent(content: unknown, open: Open): unknown {
   if (!isObject(content) || !Array.isArray(content['parts'])) return content
   const parts = changed(content['parts'], (part) => {
@@ -76,7 +76,7 @@ function openContent(content: unknown, open: Open): unknown {
   return parts === content['parts'] ? content : { ...content, parts }
 }
 
-/** A thought must be signed: what cannot be opened holds nothing. */
+/** Thinking must be signed: if a signature cannot be opened, an empty sealed state replaces it. */
 function openBlock(block: unknown, open: Open): unknown {
   if (!isObject(block)) return block
   const field = block['type'] === 'thinking' ? 'signature' : 'data'

@@ -5,9 +5,9 @@ import { isObject } from '../../core/json.ts'
 import type { UploadedFile, UploadedFiles } from '../../core/uploaded-file.ts'
 import { type BodyLease, takeBody } from '../../http/body-budget.ts'
 
-/** Our own ids; what looks otherwise is a provider's, and goes to it as it is. */
+/** The gateway's file ids. Other ids are a provider's, and are forwarded. */
 const OWN_ID = /^file_[0-9a-f]{32}$/
-/** What providers take in one request, about; and what we hold in memory for one. */
+/** The maximum size of all files of a request. Providers accept about as much. */
 const MOST_BYTES = 50_000_000
 
 type Dialect = 'chat' | 'responses' | 'messages' | 'gemini'
@@ -26,9 +26,9 @@ interface Named {
 }
 
 /**
- * The body with the content of each uploaded file in the place of its `file_id`, in the dialect's words. The body
- * itself where it names none. Throws a `GatewayError`: 404 for a file that the workspace does not have, 413 for more
- * than 50 MB together, 503 if the memory of bodies in flight has no room for them.
+ * Replaces each `file_id` of an uploaded file by the file's content, in the dialect's form. Returns the same body if it
+ * contains none. Throws a `GatewayError`: 404 for a file that the workspace does not have, 413 for more than 50 MB in
+ * total, 503 if they exceed the memory of bodies in flight.
  */
 export function withFiles(
   body: JsonObject,
@@ -64,7 +64,7 @@ async function withContents(
   if (total > MOST_BYTES) {
     throw new GatewayError(
       413,
-      `The files that the request names have ${(total / 1_000_000).toFixed(1)} MB together; at most ${MOST_BYTES / 1_000_000} MB may be sent at once`,
+      `The files of the request have ${(total / 1_000_000).toFixed(1)} MB in total; at most ${MOST_BYTES / 1_000_000} MB are allowed`,
     )
   }
   // As base64.

@@ -9,17 +9,17 @@ const MARK = '@preset/'
 
 export interface PresetBody {
   body: JsonObject
-  /** Null: none was named. */
+  /** Null if the request names no preset. */
   presetId: string | null
 }
 
 /**
- * The body with the settings of the preset that it names: by `model: "@preset/<slug>"`, `model: "<model>@preset/<slug>"`,
- * `preset: "<slug>"`, or in Responses `prompt: {id, variables}`, where the id is a slug or the preset's own. What the
- * request sets itself wins; lists of tools are joined, the request's own ahead of the preset's of the same name.
+ * Merges the named preset into the body. A request names it by `model: "@preset/<slug>"`, `model:
+ * "<model>@preset/<slug>"`, `preset: "<slug>"`, or in Responses by `prompt: {id, variables}`, where `id` is its slug or id.
+ * Fields of the request take precedence. Lists of tools are joined; of two tools with one name, the request's is used.
  *
- * Throws a `GatewayError`: 404 for a preset that the workspace does not have, or that is not active, and 400 for two
- * that are not the same.
+ * Throws a `GatewayError`: 404 for a preset that the workspace does not have or that is not active, 400 if the request
+ * names two different presets.
  */
 export function withPreset(
   body: JsonObject,
@@ -95,13 +95,13 @@ function joinedTools(own: unknown, kept: unknown): unknown[] | undefined {
   return [...own, ...kept.filter((tool: unknown) => !namesOf(tool).some((name) => taken.has(name)))]
 }
 
-/** A tool of Google's declares several functions. */
+/** A Google tool declares several functions. */
 function namesOf(tool: unknown): string[] {
   const declared = isObject(tool) ? tool['functionDeclarations'] : undefined
   return Array.isArray(declared) ? declared.map(nameOf) : [nameOf(tool)]
 }
 
-/** Functions are known by their name, what the gateway or a provider runs by its type. */
+/** Identifies functions by name, and tools that the gateway or a provider runs by type. */
 function nameOf(tool: unknown): string {
   if (!isObject(tool)) return ''
   const inner = isObject(tool['function']) ? tool['function'] : tool
@@ -110,7 +110,7 @@ function nameOf(tool: unknown): string {
   return isFunction ? `function:${name ?? ''}` : `type:${String(tool['type'])}`
 }
 
-/** `{{name}}` is the variable of this name; one that the request does not give stays as it is written. */
+/** Replaces `{{name}}` by the variable of this name. Placeholders without a value stay unchanged. */
 function filled(prompt: string, variables: unknown): string {
   if (variables === undefined || variables === null) return prompt
   if (!isObject(variables)) throw badRequest('must be an object from names to values', 'prompt.variables')

@@ -12,8 +12,8 @@ import { textReply } from '../../http/text-reply.ts'
 import {
   beginConversation,
   type ConversationOpening,
+  completeReply,
   streamedReply,
-  wholeReply,
 } from '../conversation/run.ts'
 import { withFilters } from '../filters/input/apply.ts'
 import type { RunDeps } from '../generation.ts'
@@ -35,10 +35,10 @@ export interface InferenceRouteDeps extends UserUrlDeps {
 
 export type Conversation = 'chat' | 'messages' | 'gemini'
 
-/** A body as the dialect's reader takes it; absent: as it came. */
+/** Converts the received body to the form that the dialect parses. */
 export type Prepare = (sent: JsonObject) => JsonObject
 
-/** What every route of a conversation begins with. */
+/** Authenticates, reads and parses a conversation: the first step of its routes. */
 export async function receive(
   incoming: Incoming,
   dialect: Conversation,
@@ -64,9 +64,9 @@ export async function receive(
   if (opened.unreadable.length > 0) inference.unreadable = opened.unreadable
   if (pipeline) inference.pipeline = pipeline
   if (presetId !== null) inference.presetId = presetId
-  // The log names files, and does not repeat them.
+  // The content log contains file ids instead of files.
   if (whole !== body && caller.workspace.contentLogging !== undefined)
-    inference.asked = (await withFilters(body, caller, false)).body
+    inference.unexpanded = (await withFilters(body, caller, false)).body
   const turn = turnAfterLong(readAt)
   if (turn) await turn
   const translatedAt = performance.now()
@@ -85,7 +85,7 @@ export async function receive(
   }
 }
 
-/** Authenticate, read, parse, run: the same for every dialect. */
+/** Serves a conversation of any dialect: authenticate, read, parse, run. */
 export async function infer(
   incoming: Incoming,
   dialect: Conversation,
@@ -112,11 +112,11 @@ export async function infer(
   return response
 }
 
-/** Admits a conversation and encodes its reply, at once or as a stream. */
+/** Admits a conversation and encodes its reply, in one piece or as a stream. */
 export async function answer(opening: ConversationOpening, deps: RunDeps): Promise<Response> {
   const begun = beginConversation(opening, deps)
   const generation = begun instanceof Promise ? await begun : begun
   if (opening.request.stream)
     return streamResponse(await streamedReply(generation, opening), opening.ingress.stream)
-  return textReply(await wholeReply(generation, opening), jsonHeaders(generation))
+  return textReply(await completeReply(generation, opening), jsonHeaders(generation))
 }

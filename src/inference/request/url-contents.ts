@@ -11,7 +11,7 @@ import type { Content } from '../../net/content.ts'
 import type { Conversation, FetchContent, UrlContents } from '../generation.ts'
 import { type AddressedPart, addressOf, isAddressField, placeOf } from './user-urls.ts'
 
-/** `fetchContent`, counted in the memory of bodies in flight. Throws a `GatewayError` 503 if there is no room for it. */
+/** `fetchContent` that counts in the memory of bodies in flight. Throws a `GatewayError` 503 if that is exhausted. */
 export const countedContent = (fetchContent: FetchContent, body: BodyLease | undefined): FetchContent =>
   body === undefined
     ? fetchContent
@@ -25,9 +25,9 @@ const MOST_ADDRESSES = 32
 const HTTP = /^https?:/i
 
 /**
- * The request as this endpoint can take it. If its dialect or provider cannot carry a URL, the content is fetched and
- * replaces the URL as a data URL, in the messages and in the body. Returns the same request if nothing is fetched. Throws
- * a `GatewayError` 400 that names the field if a URL cannot be read, or leads to another type than the part has.
+ * The request in a form that this endpoint accepts. If its dialect or provider does not support URLs, their contents are
+ * fetched and replace them as data URLs, in the messages and in the body. Returns the same request if nothing is fetched.
+ * Throws a `GatewayError` 400 that names the field if a URL cannot be fetched, or its content has the wrong type.
  */
 export function withContents(
   generation: Conversation,
@@ -63,7 +63,7 @@ async function fetchAll(
 ): Promise<InferenceRequest> {
   if (wanted.size > MOST_ADDRESSES) {
     throw badRequest(
-      `The request names ${wanted.size} addresses that must be fetched for ${attempt.provider.name}; at most ${MOST_ADDRESSES} are`,
+      `The request contains ${wanted.size} URLs that must be fetched for ${attempt.provider.name}; at most ${MOST_ADDRESSES} are allowed`,
     )
   }
   const replacements = new Map<string, string>()
@@ -94,7 +94,7 @@ function isWanted(type: AddressedPart['type'], url: string, attempt: Attempt, eg
   return !(takes ?? egress.needsContent?.(type, url, attempt) !== true)
 }
 
-/** What an address leads to, as a data URL; throws a `GatewayError` 400 that names the place. */
+/** The content of a URL as a data URL. Throws a `GatewayError` 400 that names the field. */
 export async function dataUrlOf(
   url: string,
   type: AddressedPart['type'],
@@ -103,12 +103,12 @@ export async function dataUrlOf(
   signal: AbortSignal,
 ): Promise<string> {
   const { status, mediaType, bytes } = await fetched(url, place, fetchContent, signal)
-  if (status < 200 || status > 299) throw badRequest(`The address answered with status ${status}`, place)
-  if (bytes.byteLength === 0) throw badRequest('The address leads to nothing: its content is empty', place)
-  // Servers are often wrong about the type; how the bytes begin is what providers look at.
+  if (status < 200 || status > 299) throw badRequest(`The URL returned status ${status}`, place)
+  if (bytes.byteLength === 0) throw badRequest('The content of the URL is empty', place)
+  // Servers often report a wrong type, and providers detect it from the first bytes.
   const found = sniffMediaType(bytes) ?? (mediaType || 'application/octet-stream')
   if (type !== 'file' && !found.startsWith(`${type}/`)) {
-    throw badRequest(`The address leads to ${found}, which is no ${type}`, place)
+    throw badRequest(`The content of the URL is ${found}, which is no ${type}`, place)
   }
   return `data:${found};base64,${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')}`
 }
@@ -124,13 +124,13 @@ async function fetched(
   } catch (error) {
     if (error instanceof GatewayError) throw error.status === 503 ? error : badRequest(error.message, place)
     if (error instanceof UpstreamError) {
-      throw badRequest(`The address could not be read: ${sentenceOf(error)}`, place)
+      throw badRequest(`The URL could not be fetched: ${sentenceOf(error)}`, place)
     }
     throw error
   }
 }
 
-/** In words that tell nothing of the network that we run in. */
+/** Reveals nothing about the gateway's network. */
 function sentenceOf(error: UpstreamError): string {
   if (error.kind === 'timeout') return 'it did not answer in time'
   if (error.kind === 'malformed') return error.reason
@@ -150,7 +150,7 @@ function partReplaced(part: ContentPart, replacements: ReadonlyMap<string, strin
   return part.type === 'image' || part.type === 'video' ? { ...part, url: content } : part
 }
 
-/** A copy of the body in which each field that holds one of the addresses holds its content. */
+/** Copies the body and replaces URLs in its address fields by their contents. */
 function replaced(body: JsonObject, replacements: ReadonlyMap<string, string>): JsonObject {
   return Object.fromEntries(
     Object.entries(body).map(([name, value]) => [name, copyOf(name, value, replacements)]),

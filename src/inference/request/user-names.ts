@@ -9,7 +9,7 @@ import { requestedProviders } from '../routing/plan.ts'
 import { checkUserUrls, MOST_NAMES, type UserNames } from './user-urls.ts'
 
 export interface UserUrlDeps {
-  /** Private hosts that URLs of callers may name all the same. */
+  /** Private hosts that the operator allows in callers' URLs. */
   outboundAllow: OutboundAllow
   names: Names
 }
@@ -17,10 +17,9 @@ export interface UserUrlDeps {
 const RETRY_AFTER_SECONDS = 2
 
 /**
- * Refuses every URL of a request that leads to a private address: by the address itself, and for providers on the
- * operator's own network by what its name resolves to. Providers elsewhere fetch from their own network, so nothing is
- * resolved for them. Undefined unless names must be resolved, so that other requests wait for nothing. Throws, or
- * rejects with, a `GatewayError` 400 that names the field.
+ * Rejects URLs of private addresses. For providers on the operator's network, host names are resolved and checked as
+ * well; other providers fetch from their own networks. Returns a promise only if names must be resolved. Throws or rejects
+ * with a `GatewayError` 400 that names the field.
  */
 export function checkUrls(
   request: RoutedRequest,
@@ -38,7 +37,7 @@ export function checkUrls(
   return unsure.length === 0 ? undefined : refuseIfInside(unsure, named, deps)
 }
 
-/** For providers whose own names show only when they are resolved whether they are on the operator's network. */
+/** For providers whose own host name must be resolved to know whether they are on the operator's network. */
 async function refuseIfInside(hosts: readonly string[], named: UserNames, deps: UserUrlDeps): Promise<void> {
   const inside = await Promise.all(hosts.map((host) => isPrivate(host, deps)))
   if (inside.includes(true)) await refusePrivate(named, deps)
@@ -56,7 +55,7 @@ async function refusePrivate(named: UserNames, deps: UserUrlDeps): Promise<void>
   )
 }
 
-/** True if any address is private. A name that does not resolve is not: the provider cannot connect to it either. */
+/** True if any of its addresses is private. False if the name does not resolve: the provider cannot connect to it either. */
 async function isPrivate(host: string, { names, outboundAllow }: UserUrlDeps): Promise<boolean> {
   const addresses = await names.addressesOf(host)
   if (addresses === null)

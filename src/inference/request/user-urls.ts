@@ -5,10 +5,10 @@ import type { OutboundAllow } from '../../net/address.ts'
 import { checkAddress, type Place } from '../../net/user-address.ts'
 
 /**
- * Rejects URLs of private networks anywhere in a request (server-side request forgery). This gateway, or a provider on
- * the operator's machine, would fetch them where the caller has no access. Checks every string that is not known to be
- * text, so that fields without a schema are checked as well. Throws a `GatewayError` 400 that names the field. Returns
- * the hosts that are names; null: no host is.
+ * Rejects URLs of private networks anywhere in a request (server-side request forgery): the gateway, or a provider on the
+ * operator's network, could fetch them although the caller has no access. Checks every string that is not known to be
+ * text, including fields without a schema. Throws a `GatewayError` 400 that names the field. Returns the host names to
+ * resolve; null without any.
  */
 export function checkUserUrls(body: JsonObject, allow: OutboundAllow): UserNames | null {
   const walk = newWalk(allow)
@@ -16,13 +16,13 @@ export function checkUserUrls(body: JsonObject, allow: OutboundAllow): UserNames
   return walk.names
 }
 
-/** Hosts that one request may name before a provider of the operator's network. */
+/** The maximum number of host names in a request to a provider on the operator's network. */
 export const MOST_NAMES = 32
 
-/** Host names in a request's URLs, each with its first place. The list ends one beyond the bound. */
+/** Host names in a request's URLs, each with its first field. At most `MOST_NAMES` + 1. */
 export type UserNames = ReadonlyMap<string, string>
 
-/** From the body to the value that is looked at, and what the operator excepts. */
+/** The state of the walk: the path to the current value, the operator's exceptions and the names found. */
 interface Walk extends Place {
   readonly allow: OutboundAllow
   readonly path: (string | number)[]
@@ -46,7 +46,7 @@ function newWalk(allow: OutboundAllow): Walk {
   }
 }
 
-/** Fields whose strings are read by models and people, and fetched by no program. Objects in them are walked. */
+/** Fields whose strings are text and never fetched. Objects in them are checked. */
 const TEXT_FIELDS = new Set(
   (
     'text content prompt input query documents instructions system arguments reasoning reasoning_content ' +
@@ -56,10 +56,10 @@ const TEXT_FIELDS = new Set(
   ).split(' '),
 )
 
-/** Labels, and what earlier answers cited: no program fetches them. */
+/** Labels and citations, which are never fetched. */
 const LABELS = new Set(['metadata', 'trace', 'annotations', 'citations', 'reasoning_details', 'logit_bias'])
 
-/** Schemas, and examples of what a tool is called with. In content the names mean nothing and are walked. */
+/** Schemas and example arguments of tools. In message content these names have no meaning, so they are checked. */
 const SCHEMAS = new Set(
   (
     'parameters parametersJsonSchema input_schema inputSchema output_schema schema json_schema responseSchema ' +
@@ -67,7 +67,7 @@ const SCHEMAS = new Set(
   ).split(' '),
 )
 
-/** What holds content at the top of a body, in every dialect and operation. */
+/** Top-level fields that contain content, in all dialects and operations. */
 const CONTENT = new Set(
   'messages input contents system systemInstruction system_instruction documents query prompt images'.split(
     ' ',
@@ -77,7 +77,7 @@ const CONTENT = new Set(
 const ADDRESS_NAME =
   /^(?:image|images|video|videos|audio|audios|mask|href|src|file_data)$|(?:^|[_-])ur[il]s?$|[a-z]Ur[il]s?$/
 
-/** `isContent`: this is a part of a message, where tool definitions and schemas have no meaning. */
+/** `isContent`: the object is message content, which contains no tool definitions or schemas. */
 function walkObject(object: JsonObject, isContent: boolean, walk: Walk): void {
   const skipped = GOOGLES.get(walk.path.at(-1)) ?? skippedOf(object['type'])
   for (const name in object) {
@@ -112,13 +112,13 @@ function note(host: string, walk: Walk): void {
   if (walk.names.size <= MOST_NAMES && !walk.names.has(host)) walk.names.set(host, walk.written())
 }
 
-/** What a model asked of a function, and what that answered, in Google's words. */
+/** Arguments and results of functions in Google's dialect. */
 const GOOGLES: ReadonlyMap<unknown, ReadonlySet<string>> = new Map([
   ['functionCall', new Set(['args'])],
   ['functionResponse', new Set(['response'])],
 ])
 
-/** A bucket of Google's storage, in the one field where Google alone reads it: no network leads there. */
+/** True for `gs://` URLs in the field where only Google reads them: no HTTP request is made for them. */
 const isGooglesFile = (text: string, { path }: Walk): boolean =>
   path.at(-1) === 'fileUri' && path.at(-2) === 'fileData' && /^gs:\/\/[a-z0-9]/.test(text)
 
@@ -128,8 +128,8 @@ const FOUND = new Set(['url'])
 const CALLED = new Set(['input', 'action', 'results', 'sources', 'queries', 'args'])
 
 /**
- * The fields of an object of this type that are words: a plain-text document, the source that a search result is
- * labelled with, and what a model asked of a tool or a search found. A conversation that holds those goes on for ever.
+ * The text fields of objects of this type: plain-text documents, sources of search results, arguments and results of
+ * tools. Earlier turns may contain private URLs there, which must not make a conversation unusable.
  */
 function skippedOf(type: unknown): ReadonlySet<string> | null {
   if (typeof type !== 'string') return null
@@ -139,23 +139,23 @@ function skippedOf(type: unknown): ReadonlySet<string> | null {
   return type.endsWith('_use') || type.endsWith('_call') ? CALLED : null
 }
 
-/** The parts of a message that may name an address instead of holding their content. */
+/** Message parts that may have a URL instead of content. */
 export type AddressedPart = Extract<ContentPart, { type: 'image' | 'file' | 'video' }>
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i
 
-/** The address that a part names; null where it holds its content itself (`data:`, bare base64) or can name none. */
+/** The URL of a part; null if it contains its content (`data:`, bare base64) or its type has no URL. */
 export function addressOf(part: ContentPart): string | null {
   const text =
     part.type === 'file' ? part.data : part.type === 'image' || part.type === 'video' ? part.url : ''
   return text === undefined || !SCHEME.test(text) || /^data:/i.test(text) ? null : text
 }
 
-/** The fields that hold addresses, in every dialect that callers speak. */
+/** Fields that contain URLs, in all ingress dialects. */
 const ADDRESS_FIELDS = new Set(['url', 'image_url', 'video_url', 'file_data', 'file_url', 'fileUri', 'data'])
 export const isAddressField = (name: string): boolean => ADDRESS_FIELDS.has(name)
 
-/** The place of a URL in a body (`messages[0].content[1].image_url.url`), in any dialect; undefined: it has none. */
+/** The path of a URL in a body (`messages[0].content[1].image_url.url`), in any dialect; undefined if not found. */
 export function placeOf(url: string, body: JsonObject): string | undefined {
   return placeIn(url, body, '', '')
 }

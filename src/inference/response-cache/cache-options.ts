@@ -1,11 +1,11 @@
 import type { Caller } from '../../core/caller.ts'
 import { retainsNothing } from '../../core/guardrail.ts'
 
-/** What a request, or its workspace for it, wants of the cache. */
+/** The cache options of a request, or its workspace's defaults. */
 export interface CacheOptions {
-  /** How long the answer is kept, should it be a new one. */
+  /** How long a new reply is cached. */
   readonly ttlSeconds: number
-  /** What is kept is forgotten first: the answer is a new one. */
+  /** Drops a cached reply first, so that the provider is called. */
   readonly isRefreshed: boolean
 }
 
@@ -18,11 +18,11 @@ const MOST_TTL_SECONDS = 86_400
  */
 export function cacheOptionsOf(headers: Headers, { key, workspace }: Caller): CacheOptions | undefined {
   const value = headerOf(headers, SWITCH)?.trim().toLowerCase()
-  const usual = workspace.responseCache
-  if (value !== 'true' && (value === 'false' || !usual?.isOn)) return undefined
+  const workspaceDefault = workspace.responseCache
+  if (value !== 'true' && (value === 'false' || !workspaceDefault?.isOn)) return undefined
   if (retainsNothing(key)) return undefined
   return {
-    ttlSeconds: secondsOf(headerOf(headers, TTL)) ?? usual?.ttlSeconds ?? DEFAULT_TTL_SECONDS,
+    ttlSeconds: secondsOf(headerOf(headers, TTL)) ?? workspaceDefault?.ttlSeconds ?? DEFAULT_TTL_SECONDS,
     isRefreshed: headerOf(headers, CLEAR)?.trim().toLowerCase() === 'true',
   }
 }
@@ -35,7 +35,7 @@ const CLEAR: Names = ['x-service-cache-clear', 'x-openrouter-cache-clear']
 const headerOf = (headers: Headers, [own, other]: Names): string | null =>
   headers.get(own) ?? headers.get(other)
 
-/** As the real service reads it: text without leading digits is ignored, a value out of range becomes the bound. */
+/** As OpenRouter reads it: text without leading digits is ignored, values out of range are clamped. */
 function secondsOf(text: string | null): number | undefined {
   const digits = /^\s*(\d+)/.exec(text ?? '')?.[1]
   return digits === undefined ? undefined : Math.min(MOST_TTL_SECONDS, Math.max(1, Number(digits)))

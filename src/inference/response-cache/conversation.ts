@@ -7,17 +7,17 @@ import type { Lookup } from './lookup.ts'
 /** Turns the frames of a streamed reply into those of one that is not streamed. */
 export type Gather = (frames: FrameBatch) => FrameBatch
 
-/** A cache hit, in the form of `gather`; else the reply of `ask`, which is cached if it is complete. */
+/** A cache hit, converted by `gather`; else the reply of `send`, which is cached if it is complete. */
 export async function throughCache(
   generation: Conversation,
   cached: Lookup,
-  ask: (generation: Conversation) => Promise<Dispatched>,
+  send: (generation: Conversation) => Promise<Dispatched>,
   gather: Gather | undefined,
 ): Promise<Dispatched> {
   const { hit } = cached
   if (hit === null) {
-    const asked = await ask(generation)
-    return { ...asked, frames: recorded(asked, generation, cached) }
+    const dispatched = await send(generation)
+    return { ...dispatched, frames: recorded(dispatched, generation, cached) }
   }
   const frames = framesOf(hit.answer.bytes)
   return { attempt: hit.attempt, frames: atOnce(gather ? gather(frames) : frames), dropped: [] }
@@ -29,7 +29,7 @@ async function* atOnce(batch: FrameBatch): InferenceFrames & AsyncGenerator<Fram
 
 /**
  * The same frames, recorded. A stream that ends normally is complete: a truncated one throws, or is not read to its end.
- * The reader settles after that, so the reply is stored once its row is committed.
+ * The reader settles afterwards, so the reply is cached once its row is committed.
  */
 async function* recorded(
   { attempt, frames }: Dispatched,
@@ -42,7 +42,7 @@ async function* recorded(
     yield batch
   }
   generation.onComplete = () => {
-    const bytes = recording.whole()
+    const bytes = recording.bytes()
     if (bytes !== null) cached.keep(generation.id, attempt, bytes)
   }
 }

@@ -11,19 +11,19 @@ import { isObject } from '../../core/json.ts'
 import { NO_USAGE } from '../../core/usage.ts'
 import { mayBeSpliced } from '../../dialects/json-text.ts'
 
-/** The frames of one answer, put down while they pass. */
+/** Records the frames of a reply. */
 export interface Recording {
   add(batch: FrameBatch): void
   /** Null: the reply is not cached, because of its end or its size. */
-  whole(): Uint8Array | null
+  bytes(): Uint8Array | null
 }
 
-/** Finish reasons of replies that may be cached: never blocked, refused or truncated ones. */
-const KEPT: readonly FinishReason[] = ['stop', 'tool_calls', 'length']
+/** Finish reasons of replies that may be cached. Blocked and refused replies are never cached. */
+const CACHEABLE: readonly FinishReason[] = ['stop', 'tool_calls', 'length']
 
 /**
- * `mayBeShort`: an answer that ended at its bound is kept too; not where the bound was set by what one caller had left
- * to spend.
+ * `mayBeShort`: cache replies that reached their output bound. False if the bound was set by the caller's remaining
+ * budget.
  */
 export function newRecording(mostBytes: number, mayBeShort: boolean): Recording {
   let parts: string[] = []
@@ -48,9 +48,9 @@ export function newRecording(mostBytes: number, mayBeShort: boolean): Recording 
       isTooLarge = length > mostBytes
       if (isTooLarge) parts = []
     },
-    whole() {
+    bytes() {
       if (isTooLarge || !hasContent || reasons.length === 0) return null
-      if (!reasons.every((reason) => KEPT.includes(reason) && (mayBeShort || reason !== 'length')))
+      if (!reasons.every((reason) => CACHEABLE.includes(reason) && (mayBeShort || reason !== 'length')))
         return null
       const bytes = Buffer.from(`[${parts.join()}]`)
       return bytes.byteLength > mostBytes ? null : bytes
@@ -58,15 +58,15 @@ export function newRecording(mostBytes: number, mayBeShort: boolean): Recording 
   }
 }
 
-/** Nearly every frame is one piece of text: that is a string, and any other a list of its events. */
+/** A frame with one text delta, the most frequent kind, is packed as a string; others as a list of their events. */
 function packed(events: readonly InferenceEvent[]): string {
   const [first] = events
   const isText = events.length === 1 && first?.type === 'text-delta' && first.choice === 0
-  return JSON.stringify(isText ? first.text : events.map(asideOfSource))
+  return JSON.stringify(isText ? first.text : events.map(withoutSource))
 }
 
-/** What was counted, and under which name, belongs to the generation that it was. */
-function asideOfSource(event: InferenceEvent): InferenceEvent {
+/** Removes usage and ids, which belong to the original generation. */
+function withoutSource(event: InferenceEvent): InferenceEvent {
   switch (event.type) {
     case 'usage':
       return { ...event, usage: NO_USAGE }
@@ -79,7 +79,7 @@ function asideOfSource(event: InferenceEvent): InferenceEvent {
   }
 }
 
-/** `chunk.x_groq.usage`, `event.message.usage`: deeper, and in lists, is what the model wrote. */
+/** Covers `chunk.x_groq.usage` and `event.message.usage`. Deeper fields, and those in lists, are the model's output. */
 const NATIVE_DEPTH = 2
 
 function withoutUsage(data: unknown, depth: number): unknown {
@@ -89,7 +89,7 @@ function withoutUsage(data: unknown, depth: number): unknown {
   return rest
 }
 
-/** The frames as they passed. */
+/** The recorded frames. */
 export function framesOf(bytes: Uint8Array): FrameBatch {
   const parts: (string | InferenceEvent[])[] = JSON.parse(Buffer.from(bytes).toString())
   return parts.map(frameOf)

@@ -4,10 +4,9 @@ import { isObject } from '../../core/json.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 
 /**
- * Fields of a body that do not change a provider's reply: its form, and labels of the request. docs/caching.md lists
- * them.
+ * Fields that do not affect the content of a reply: its form, and labels of the request. docs/caching.md lists them.
  */
-const ASIDE = new Set([
+const IGNORED_FIELDS = new Set([
   'stream',
   'stream_options',
   'store',
@@ -18,28 +17,30 @@ const ASIDE = new Set([
   'trace',
 ])
 
-type Asked = Pick<RoutedRequest, 'apiType' | 'body'> & {
+type KeyedRequest = Pick<RoutedRequest, 'apiType' | 'body'> & {
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /**
- * The SHA-256 of all that decides what the answer is: the same workspace, API, rules of guardrails, and the body as it
- * is after presets, files and content filters. What a key of another workspace asks is never the same.
+ * The SHA-256 of everything that determines the reply: workspace, API, guardrail rules, and the body after presets, files
+ * and content filters.
  */
-export function cacheKey({ apiType, body, headers }: Asked, { key, workspace }: Caller): string {
+export function cacheKey({ apiType, body, headers }: KeyedRequest, { key, workspace }: Caller): string {
   const rules = (key.guardrails ?? []).map(({ rules, id }) => rules ?? id).filter((each) => each !== '')
   return new Bun.CryptoHasher('sha256')
     .update(canonical([workspace.id, apiType, rules.sort(), headers ?? {}, essence(body)]))
     .digest('hex')
 }
 
-/** At the top level null is as good as absent. */
+/** At the top level, null is equivalent to an absent field. */
 const essence = (body: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null && !ASIDE.has(name)))
+  Object.fromEntries(
+    Object.entries(body).filter(([name, value]) => value !== null && !IGNORED_FIELDS.has(name)),
+  )
 
 /**
- * JSON text that is the same whatever the order of fields. Under the name `properties` it stays as it is: the order
- * of a JSON schema is the order in which models write.
+ * JSON text with sorted fields. The fields of `properties` keep their order: models generate fields in the order of a JSON
+ * schema.
  */
 function canonical(value: unknown, isOrdered = false): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item)).join()}]`

@@ -6,13 +6,13 @@ import type { CacheOptions } from './cache-options.ts'
 import { cacheKey } from './key.ts'
 import type { CachedReply, ResponseCache } from './store.ts'
 
-/** What the cache has for one request. */
+/** The result of a cache lookup. */
 export interface Lookup {
-  /** Null: nothing. */
+  /** Null: a miss. */
   readonly hit: Hit | null
-  /** Of the reply. */
+  /** The headers to add to the reply. */
   readonly headers: Readonly<Record<string, string>>
-  /** No larger answer is kept. */
+  /** The maximum size of a cached reply. */
   readonly mostBytes: number
   /** For later requests. The generation is on the ledger. */
   keep(generationId: string, attempt: Attempt, bytes: Uint8Array): void
@@ -20,9 +20,9 @@ export interface Lookup {
 
 interface Hit {
   readonly answer: CachedReply
-  /** Whose answer it is, as they are now. */
+  /** The account that produced the reply, with its current settings. */
   readonly attempt: Attempt
-  /** Of them alone. */
+  /** A plan with only this attempt. */
   readonly plan: Plan
 }
 
@@ -30,18 +30,18 @@ interface Hit {
  * Looks up a cached reply to the same request. A caller gets it only if its plan contains the account that produced it:
  * guardrails, preferences and prices still apply. Cache hits are served even while the provider is down.
  */
-export function lookUp(asked: CacheOptions, cache: ResponseCache, input: PlanInput): Lookup {
+export function lookUp(options: CacheOptions, cache: ResponseCache, input: PlanInput): Lookup {
   const { request, caller, now } = input
   const key = cacheKey(request, caller)
-  if (asked.isRefreshed) cache.drop(key)
+  if (options.isRefreshed) cache.drop(key)
   const answer = cache.find(key)
   const hit = answer === undefined ? null : hitOf(answer, input)
   return {
     hit,
-    headers: hit ? hitHeaders(hit.answer, now) : missHeaders(asked.ttlSeconds),
+    headers: hit ? hitHeaders(hit.answer, now) : missHeaders(options.ttlSeconds),
     mostBytes: cache.mostBytes,
     keep: (sourceId, attempt, bytes) =>
-      cache.keep(key, { sourceId, account: accountOf(attempt), bytes }, asked.ttlSeconds),
+      cache.keep(key, { sourceId, account: accountOf(attempt), bytes }, options.ttlSeconds),
   }
 }
 
@@ -51,7 +51,7 @@ function hitOf(answer: CachedReply, input: PlanInput): Hit | null {
     const attempt = planned.attempts.find((each) => accountOf(each) === answer.account)
     return attempt ? { answer, attempt, plan: { ...planned, attempts: [attempt] } } : null
   } catch (error) {
-    // Told where nothing is kept: the request is planned again then.
+    // A miss: the request is planned again, which throws the error.
     if (error instanceof GatewayError) return null
     throw error
   }
@@ -71,7 +71,7 @@ const hitHeaders = ({ sourceId, cachedAt, expiresAt }: CachedReply, now: number)
     'source-id': sourceId,
   })
 
-/** As the routing metadata: the spec's name, and that of the real service. */
+/** Both header prefixes: the documented one and OpenRouter's. */
 const underBothNames = (fields: ReplyHeaders): ReplyHeaders =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => [

@@ -2,9 +2,9 @@ import type { Clock, Ticker } from '../reply/ticker.ts'
 
 /** A complete reply that may be served again. */
 export interface CachedReply {
-  /** The generation that it was. */
+  /** The id of the original generation. */
   readonly sourceId: string
-  /** Who gave it: `accountOf` its attempt. */
+  /** The account that produced it: `accountOf` its attempt. */
   readonly account: string
   readonly bytes: Uint8Array
   /** Milliseconds since 1970. */
@@ -12,13 +12,13 @@ export interface CachedReply {
   readonly expiresAt: number
 }
 
-/** Answers by the hash of what was asked, in memory alone: a restart forgets them all. */
+/** Cached replies by request hash. In memory only: a restart empties the cache. */
 export interface ResponseCache {
-  /** No larger answer is kept. */
+  /** The maximum size of a reply. */
   readonly mostBytes: number
   /** Undefined: no reply is cached, or it has expired. */
   find(key: string): CachedReply | undefined
-  /** From now on, in place of what was there; what was not used for longest makes room. */
+  /** Adds or replaces a reply. Evicts the least recently used ones beyond the bound. */
   keep(key: string, answer: Pick<CachedReply, 'sourceId' | 'account' | 'bytes'>, ttlSeconds: number): void
   drop(key: string): void
   heldBytes(): number
@@ -30,15 +30,15 @@ export interface ResponseCacheOptions {
   ticker: Pick<Ticker, 'watch' | 'now'>
 }
 
-/** One answer takes at most this part of all. */
+/** The maximum share of the cache that one reply may take. */
 const MOST_OF_ALL = 1 / 16
-/** About what an entry takes beside its bytes: the hash, the ids and the objects around them. */
+/** Approximate overhead of an entry: hash, ids and objects. */
 const ENTRY_BYTES = 512
-/** What has expired is gone within this time, asked for or not. */
+/** Expired replies are removed within this time. */
 const SWEEP_MS = 1_000
 
 export function createResponseCache({ maxBytes, now, ticker }: ResponseCacheOptions): ResponseCache {
-  /** The longest unused first. */
+  /** Least recently used first. */
   const entries = new Map<string, CachedReply>()
   let held = 0
   let clock: Clock | null = null

@@ -7,8 +7,8 @@ import { beginConversation, type ConversationOpening, streamedReply } from '../c
 import type { RunDeps } from '../generation.ts'
 import type { ResponseRecorder } from '../reply/recorder.ts'
 import type { TextStream } from '../reply/text-stream.ts'
-import { createBlockCutter, createEventLog, type EventLog } from './event-log.ts'
-import { type Keeping, keep, modelOf, newResponse, outputIds } from './recorder.ts'
+import { createBlockSplitter, createEventLog, type EventLog } from './event-log.ts'
+import { modelOf, newResponse, outputIds, type StoreContext, storeResponse } from './recorder.ts'
 import { inProgress, queued, type StoredReply, storedReply } from './stored-reply.ts'
 import { isTerminal, terminalEvent } from './terminal-event.ts'
 
@@ -29,7 +29,7 @@ type BackgroundOpening = Omit<ConversationOpening, 'signal' | 'recorder'>
 
 export interface BackgroundRuns {
   /** Resolves when it is admitted and stored; rejects with the refusal where it is not. */
-  start(keeping: Keeping, input: BackgroundOpening, deps: RunDeps): Promise<BackgroundRun>
+  start(storing: StoreContext, input: BackgroundOpening, deps: RunDeps): Promise<BackgroundRun>
   find(responseId: string): BackgroundRun | undefined
   /** Waits for the last writes of all runs; the drain has ended the runs themselves. */
   close(): Promise<void>
@@ -50,12 +50,12 @@ export function createBackgroundRuns(mostOfAKey = MOST_RUNS_OF_A_KEY): Backgroun
   }
 
   return {
-    async start(keeping, input, deps) {
-      const { hash } = keeping.caller.key
+    async start(storing, input, deps) {
+      const { hash } = storing.caller.key
       if ((runsOf.get(hash) ?? 0) >= mostOfAKey) throw tooMany(mostOfAKey)
       count(hash, 1)
       try {
-        const started = await startRun(keeping, input, deps)
+        const started = await startRun(storing, input, deps)
         runs.set(started.response.id, started)
         started.ended.then(() => {
           runs.delete(started.response.id)
@@ -80,25 +80,29 @@ const tooMany = (running: number): GatewayError =>
     headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
   })
 
-async function startRun(keeping: Keeping, input: BackgroundOpening, deps: RunDeps): Promise<BackgroundRun> {
+async function startRun(
+  storing: StoreContext,
+  input: BackgroundOpening,
+  deps: RunDeps,
+): Promise<BackgroundRun> {
   const stop = new AbortController()
-  const recorder = backgroundRecorder(keeping, (context) => writtenQueued(input, context))
+  const recorder = backgroundRecorder(storing, (context) => writtenQueued(input, context))
   // Always a stream of the provider's: a long reply outlasts the timeout of a first byte, and a stopped run
   // keeps its output.
   const request = { ...input.request, stream: true }
   const opening = { ...input, request, signal: stop.signal, recorder }
   const reply = await streamedReply(await beginConversation(opening, deps), opening)
-  const { response, first } = recorder.begun()
-  const lost = (error: unknown): void => keeping.onLost(error, response.generationId)
-  const events = response.streamed ? createEventLog(response, keeping.store, lost) : null
+  const { response, initialReply } = recorder.started()
+  const lost = (error: unknown): void => storing.onLost(error, response.generationId)
+  const events = response.streamed ? createEventLog(response, storing.store, lost) : null
   const ended = recorder
-    .goOn()
+    .markInProgress()
     .catch(lost)
     .then(() => relay(reply, events, recorder.kept))
     .catch(lost)
   return {
     response,
-    reply: first,
+    reply: initialReply,
     events,
     ended,
     cancel() {
@@ -110,7 +114,7 @@ async function startRun(keeping: Keeping, input: BackgroundOpening, deps: RunDep
 
 /** Reads the reply to its end, as a caller would. The recorder gets the ending. */
 async function relay(reply: TextStream, events: EventLog | null, kept: Promise<StoredReply>): Promise<void> {
-  const completedBy = createBlockCutter()
+  const completedBy = createBlockSplitter()
   for (let piece = await reply.next(); piece !== null; piece = await reply.next()) {
     const text = completedBy(piece)
     if (text !== '') events?.append(text)
@@ -124,48 +128,48 @@ async function relay(reply: TextStream, events: EventLog | null, kept: Promise<S
 
 interface BackgroundRecorder extends ResponseRecorder {
   /** The response as it was stored at first. Throws before that. */
-  begun(): { response: StoredResponse; first: JsonObject }
+  started(): { response: StoredResponse; initialReply: JsonObject }
   /** From `queued` to `in_progress`. */
-  goOn(): Promise<void>
+  markInProgress(): Promise<void>
   /** How it ended; resolves once that is stored, or could not be. */
   readonly kept: Promise<StoredReply>
 }
 
 /** Stores the response when it is admitted, and moves it on. */
 function backgroundRecorder(
-  keeping: Keeping,
+  storing: StoreContext,
   firstReply: (context: ReplyContext) => JsonObject,
 ): BackgroundRecorder {
   const kept = Promise.withResolvers<StoredReply>()
-  const { store, onLost } = keeping
-  let begun: { response: StoredResponse; first: JsonObject } | null = null
+  const { store, onLost } = storing
+  let started: { response: StoredResponse; initialReply: JsonObject } | null = null
   const known = () => {
-    if (begun === null) throw new Error('a background response has not begun')
-    return begun
+    if (started === null) throw new Error('a background response has not begun')
+    return started
   }
-  let isGoing = false
-  async function goOn(): Promise<void> {
-    const { response, first } = known()
-    await store.advance(response.id, { status: 'in_progress', reply: inProgress(first) })
-    isGoing = true
+  let isInProgress = false
+  async function markInProgress(): Promise<void> {
+    const { response, initialReply } = known()
+    await store.advance(response.id, { status: 'in_progress', reply: inProgress(initialReply) })
+    isInProgress = true
   }
   return {
-    begun: known,
+    started: known,
     kept: kept.promise,
     async begin(context) {
-      const first = firstReply(context)
-      const response = newResponse(keeping, context, 'queued', undefined)
-      await keep(keeping, response, first)
-      begun = { response, first }
+      const initialReply = firstReply(context)
+      const response = newResponse(storing, context, 'queued', undefined)
+      await storeResponse(storing, response, initialReply)
+      started = { response, initialReply }
     },
-    goOn,
+    markInProgress,
     async end(ending, written) {
-      const { response, first } = known()
-      const last = storedReply(ending, written ?? first)
+      const { response, initialReply } = known()
+      const last = storedReply(ending, written ?? initialReply)
       const { status, reply } = last
       try {
         // Not if the disk was full a while ago.
-        if (!isGoing) await goOn()
+        if (!isInProgress) await markInProgress()
         const model = modelOf(reply)
         await store.advance(response.id, {
           status,

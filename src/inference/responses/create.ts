@@ -22,8 +22,8 @@ import { cacheOptionsOf } from '../response-cache/cache-options.ts'
 import { wantsRoutingMetadata } from '../routing/metadata.ts'
 import type { BackgroundRun, BackgroundRuns } from './background.ts'
 import { follow } from './follow.ts'
-import { inOwnWords, type ResolvedInput, resolveInput } from './input.ts'
-import { foregroundRecorder, type Keeping } from './recorder.ts'
+import { type ResolvedInput, resolveInput, withCallerPlaces } from './input.ts'
+import { foregroundRecorder, type StoreContext } from './recorder.ts'
 import { rememberingRecorder } from './remembering.ts'
 import { type StateOptions, stateOptionsOf } from './state.ts'
 
@@ -47,7 +47,7 @@ export interface ResponsesDeps extends UserUrlDeps {
 export interface Received {
   readonly startedAt: number
   readonly caller: Caller
-  readonly asked: StateOptions
+  readonly state: StateOptions
   readonly resolved: ResolvedInput
   readonly opening: Omit<Opening<InferenceRequest>, 'signal' | 'cache'>
 }
@@ -64,8 +64,8 @@ export async function receive(incoming: Incoming, deps: ResponsesDeps): Promise<
   const { store, remembered } = deps.responses
   // Before anything of it is kept.
   const filtered = await withFilters(body, caller, wantsRoutingMetadata(request.headers))
-  const asked = stateOptionsOf(filtered.body)
-  const resolved = await resolveInput(filtered.body, asked, caller.workspace.id, { store, remembered })
+  const state = stateOptionsOf(filtered.body)
+  const resolved = await resolveInput(filtered.body, state, caller.workspace.id, { store, remembered })
   const inference = await parsed(resolved, filtered, caller, incoming, deps)
   if (presetId !== null) inference.presetId = presetId
   await turnAfterLong(readAt)
@@ -82,30 +82,30 @@ export async function receive(incoming: Incoming, deps: ResponsesDeps): Promise<
     wantsMetadata: wantsRoutingMetadata(request.headers),
     startedAt,
   }
-  return { startedAt, caller, asked, resolved, opening }
+  return { startedAt, caller, state, resolved, opening }
 }
 
 /** POST /responses. */
 export async function createResponse(incoming: Incoming, deps: ResponsesDeps): Promise<Response> {
   const { request } = incoming
-  const { startedAt, caller, asked, resolved, opening } = await receive(incoming, deps)
+  const { startedAt, caller, state, resolved, opening } = await receive(incoming, deps)
   const { store, background, retentionMs, remembered } = deps.responses
   const { onLost } = deps.run
-  const keeping: Keeping = { store, caller, asked, resolved, startedAt, retentionMs, onLost }
+  const storing: StoreContext = { store, caller, state, resolved, startedAt, retentionMs, onLost }
   const input = { ...opening, ingress: ingresses.responses } satisfies Omit<
     ConversationOpening,
     'signal' | 'recorder'
   >
-  if (asked.background) {
-    const started = await background.start(keeping, input, deps.run)
-    return begunReply(started, incoming, deps)
+  if (state.background) {
+    const started = await background.start(storing, input, deps.run)
+    return startedResponse(started, incoming, deps)
   }
   keepOpen(incoming)
-  const recorder = asked.store
-    ? foregroundRecorder(keeping)
+  const recorder = state.store
+    ? foregroundRecorder(storing)
     : rememberingRecorder(opening.request, caller, remembered)
   // With a previous response, its turns are part of the input, and the reply names its id: never cached.
-  const cache = asked.previousResponseId === null ? cacheOptionsOf(request.headers, caller) : undefined
+  const cache = state.previousResponseId === null ? cacheOptionsOf(request.headers, caller) : undefined
   const response = await answer({ ...input, recorder, cache, signal: request.signal }, deps.run)
   deferLine(incoming)
   return response
@@ -130,17 +130,17 @@ async function parsed(
     inference.carrier = carrier
     if (unreadable.length > 0) inference.unreadable = unreadable
     // What earlier turns and files say is theirs: it is not logged anew with each turn.
-    if (!isSeen) inference.asked = filtered.body
+    if (!isSeen) inference.unexpanded = filtered.body
     const pipeline = [...(filtered.pipeline ?? []), ...(again.pipeline ?? [])]
     if (pipeline.length > 0) inference.pipeline = pipeline
     return inference
   } catch (error) {
-    throw inOwnWords(error, resolved)
+    throw withCallerPlaces(error, resolved)
   }
 }
 
 /** At once: the queued response, or its events as they come. The run goes on when the caller leaves. */
-function begunReply(
+function startedResponse(
   { response, reply, events }: BackgroundRun,
   incoming: Incoming,
   deps: ResponsesDeps,

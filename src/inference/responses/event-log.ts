@@ -2,7 +2,7 @@ import type { ResponseStore, StoredResponse } from '../../core/stored-response.t
 import { isTerminal, terminalEvent } from './terminal-event.ts'
 
 /** Some complete events of a stream, and the number of the last one. */
-export interface Stretch {
+export interface EventRange {
   readonly text: string
   readonly last: number
 }
@@ -10,7 +10,7 @@ export interface Stretch {
 /** Where a stream is read from: live, or from the store. */
 export interface EventSource {
   /** What comes after the event with this number, waiting for it where it is still to come; null: nothing will. */
-  after(sequence: number): Promise<Stretch | null>
+  after(sequence: number): Promise<EventRange | null>
 }
 
 /** The events of a response that runs. Readers come and go, each at its own pace. */
@@ -35,7 +35,7 @@ export const eventsOf = (text: string): string[] =>
   text.split(BLOCK_END).filter((block) => block !== '' && !block.startsWith(':') && block !== DONE)
 
 /** Splits a stream that arrives in pieces: returns the blocks that each piece completes. */
-export function createBlockCutter(): (piece: string) => string {
+export function createBlockSplitter(): (piece: string) => string {
   let open: string[] = []
   /** A line feed that may be the first half of the end of a block. */
   let carried = ''
@@ -134,8 +134,8 @@ export function storedEvents(response: StoredResponse, store: ResponseStore): Ev
   let isEnded = false
   return {
     async after(sequence) {
-      const stretch = await storedAfter(response, store, sequence)
-      if (stretch !== null || isEnded) return stretch
+      const range = await storedAfter(response, store, sequence)
+      if (range !== null || isEnded) return range
       const seen = sequence < 0 ? null : await store.eventsFrom(response, sequence)
       if (seen !== null && isTerminal(eventsOf(seen.text).at(-1) ?? '')) return null
       const ended = await store.find(response.id, response.workspaceId)
@@ -152,9 +152,9 @@ async function storedAfter(
   response: StoredResponse,
   store: ResponseStore,
   sequence: number,
-): Promise<Stretch | null> {
-  const stretch = await store.eventsFrom(response, sequence + 1)
-  if (stretch === null) return null
-  const events = eventsOf(stretch.text)
-  return { text: joined(events.slice(Math.max(0, sequence + 1 - stretch.first))), last: stretch.last }
+): Promise<EventRange | null> {
+  const range = await store.eventsFrom(response, sequence + 1)
+  if (range === null) return null
+  const events = eventsOf(range.text)
+  return { text: joined(events.slice(Math.max(0, sequence + 1 - range.first))), last: range.last }
 }

@@ -1,5 +1,5 @@
 import type { Ticker } from '../reply/ticker.ts'
-import type { EventSource, Stretch } from './event-log.ts'
+import type { EventRange, EventSource } from './event-log.ts'
 
 export interface FollowInput {
   source: EventSource
@@ -44,21 +44,21 @@ export function follow({ source, startingAfter, ticker, signal, headers }: Follo
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     isWaiting = true
     clock.due = ticker.now() + KEEP_ALIVE_MS
-    let stretch: Stretch | null
+    let range: EventRange | null
     try {
-      stretch = await source.after(last)
+      range = await source.after(last)
     } catch (error) {
       over()
       throw error
     }
     if (isOver) return
-    if (stretch === null) {
+    if (range === null) {
       over()
       controller.enqueue(encoder.encode(DONE))
       return controller.close()
     }
-    last = stretch.last
-    controller.enqueue(encoder.encode(stretch.text))
+    last = range.last
+    controller.enqueue(encoder.encode(range.text))
     isWaiting = false
     clock.due = ticker.now() + SLOW_READER_MS
   }

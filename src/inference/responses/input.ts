@@ -8,7 +8,7 @@ import { inputItems, isReference } from './items.ts'
 import type { StateOptions } from './state.ts'
 
 /** Where items are that a request refers to. */
-export interface Kept {
+export interface ItemSources {
   readonly store: ResponseStore
   /** Items of responses that were not stored; null: none is remembered. */
   readonly remembered: RememberedItems | null
@@ -31,22 +31,22 @@ export interface ResolvedInput {
  */
 export async function resolveInput(
   body: JsonObject,
-  asked: StateOptions,
+  state: StateOptions,
   workspaceId: string,
-  kept: Kept,
+  sources: ItemSources,
 ): Promise<ResolvedInput> {
   const items = inputItems(body['input'])
-  if (items === null) return { body: withState(body, asked), own: [], turnIds: [], earlierItems: 0 }
+  if (items === null) return { body: withState(body, state), own: [], turnIds: [], earlierItems: 0 }
   const turns =
-    asked.previousResponseId === null
+    state.previousResponseId === null
       ? []
-      : await turnsBefore(asked.previousResponseId, workspaceId, kept.store)
-  const own = await resolved(items, turns, workspaceId, kept)
+      : await turnsBefore(state.previousResponseId, workspaceId, sources.store)
+  const own = await resolved(items, turns, workspaceId, sources)
   const earlier = itemsOf(turns)
   if (earlier.length > 0) checkCalls(earlier, own)
-  const isAsItCame = earlier.length === 0 && !items.some(isReference)
+  const isUnchanged = earlier.length === 0 && !items.some(isReference)
   return {
-    body: withState(isAsItCame ? body : { ...body, input: [...earlier, ...own] }, asked),
+    body: withState(isUnchanged ? body : { ...body, input: [...earlier, ...own] }, state),
     own,
     turnIds: turns.map(({ response }) => response.id),
     earlierItems: earlier.length,
@@ -79,11 +79,11 @@ async function resolved(
   items: readonly JsonObject[],
   turns: readonly Turn[],
   workspaceId: string,
-  kept: Kept,
+  sources: ItemSources,
 ): Promise<JsonObject[]> {
   if (!items.some(isReference)) return [...items]
   const own: JsonObject[] = []
-  const stored = storedItems(workspaceId, kept)
+  const stored = storedItems(workspaceId, sources)
   const seen = new Set(turns.flatMap((turn) => [...itemsById(turn).keys()]))
   let references = 0
   for (const [index, item] of items.entries()) {
@@ -102,7 +102,7 @@ async function resolved(
 const MOST_REFERENCES = 2_000
 
 /** Looks items up for one request. Opens each response once; all together are bounded by the limit of a body. */
-function storedItems(workspaceId: string, { store, remembered }: Kept) {
+function storedItems(workspaceId: string, { store, remembered }: ItemSources) {
   const opened = new Map<string, ReadonlyMap<string, JsonObject>>()
   let characters = 0
 
@@ -144,7 +144,7 @@ function storedItems(workspaceId: string, { store, remembered }: Kept) {
 const PLACES = /(^|; )input\[(\d+)\]/g
 
 /** A refusal by the dialect, with the places in the body that the caller sent. */
-export function inOwnWords(error: unknown, { earlierItems }: ResolvedInput): unknown {
+export function withCallerPlaces(error: unknown, { earlierItems }: ResolvedInput): unknown {
   if (earlierItems === 0 || !(error instanceof GatewayError)) return error
   const message = error.message.replace(PLACES, (_, before: string, at: string) => {
     const index = Number(at) - earlierItems

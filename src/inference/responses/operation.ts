@@ -7,9 +7,8 @@ import {
   SERVICE_METADATA_HEADER,
 } from '../../http/operation.ts'
 import { nullable } from '../../http/schemas.ts'
+import { count, ORIGIN_HEADERS, usd } from '../document-parts.ts'
 
-const count = t.Integer({ minimum: 0 })
-const usd = t.Number({ description: 'USD, at most 9 decimals.' })
 const open = { additionalProperties: true }
 const seconds = t.Integer({ description: 'Unix seconds.' })
 
@@ -107,25 +106,7 @@ export const responsesOperation = operation({
   reply: responseReply,
   streams: true,
   replyHeaders: CACHE_REPLY_HEADERS,
-  headers: [
-    SERVICE_METADATA_HEADER,
-    ...CACHE_HEADERS,
-    {
-      name: 'x-session-id',
-      description: 'Requests of one session prefer one endpoint; `session_id` in the body wins.',
-      schema: { type: 'string', maxLength: 256 },
-    },
-    {
-      name: 'HTTP-Referer',
-      description: 'The calling application, for the record.',
-      schema: { type: 'string' },
-    },
-    {
-      name: 'X-Title',
-      description: "The calling application's name, for the record.",
-      schema: { type: 'string' },
-    },
-  ],
+  headers: [SERVICE_METADATA_HEADER, ...CACHE_HEADERS, ...ORIGIN_HEADERS],
 })
 
 /** POST /responses/compact, as the API document shows it. */

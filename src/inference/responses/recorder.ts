@@ -11,10 +11,10 @@ import type { StateOptions } from './state.ts'
 import { storedReply } from './stored-reply.ts'
 
 /** What is known of a response before it is run. */
-export interface Keeping {
+export interface StoreContext {
   readonly store: ResponseStore
   readonly caller: Caller
-  readonly asked: StateOptions
+  readonly state: StateOptions
   readonly resolved: ResolvedInput
   readonly startedAt: number
   readonly retentionMs: number
@@ -22,28 +22,32 @@ export interface Keeping {
 }
 
 /** Keeps the reply of a caller who waits for it: once, when it has ended. */
-export function foregroundRecorder(keeping: Keeping): ResponseRecorder {
+export function foregroundRecorder(storing: StoreContext): ResponseRecorder {
   let context: ReplyContext | null = null
   return {
-    async begin(begun) {
-      context = begun
+    async begin(replyContext) {
+      context = replyContext
     },
     async end(ending, reply) {
       if (context === null || reply === null) return
       const { generationId } = context
       const kept = storedReply(ending, reply)
       try {
-        await keep(keeping, newResponse(keeping, context, kept.status, modelOf(kept.reply)), kept.reply)
+        await storeResponse(
+          storing,
+          newResponse(storing, context, kept.status, modelOf(kept.reply)),
+          kept.reply,
+        )
       } catch (error) {
         // The reply is complete and charged, so the caller gets it anyway.
-        keeping.onLost(error, generationId)
+        storing.onLost(error, generationId)
       }
     },
   }
 }
 
 export const newResponse = (
-  { asked, caller, startedAt, retentionMs }: Keeping,
+  { state, caller, startedAt, retentionMs }: StoreContext,
   { generationId, model }: ReplyContext,
   status: ResponseStatus,
   answering: string | undefined,
@@ -54,9 +58,9 @@ export const newResponse = (
   generationId,
   status,
   model: answering ?? model,
-  previousResponseId: asked.previousResponseId,
-  background: asked.background,
-  streamed: asked.background && asked.stream,
+  previousResponseId: state.previousResponseId,
+  background: state.background,
+  streamed: state.background && state.stream,
   createdAt: startedAt,
   expiresAt: startedAt + retentionMs,
 })
@@ -66,8 +70,8 @@ export const modelOf = ({ model }: JsonObject): string | undefined =>
   typeof model === 'string' ? model : undefined
 
 /** Stores a new response, and holds on to the turns that it rests on. */
-export async function keep(
-  { store, resolved }: Keeping,
+export async function storeResponse(
+  { store, resolved }: StoreContext,
   response: StoredResponse,
   reply: JsonObject,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import { isObject } from '../../core/json.ts'
 import type { RememberedItems } from '../../core/remembered-items.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { ResponseRecorder } from '../reply/recorder.ts'
-import { mayKeep } from '../upstream/context-cache/apply.ts'
+import { mayRetain } from '../upstream/context-cache/apply.ts'
 import { outputItems } from './items.ts'
 
 /**
@@ -18,8 +18,8 @@ export function rememberingRecorder(
   { key, workspace }: Caller,
   remembered: RememberedItems | null,
 ): ResponseRecorder | undefined {
-  const isUnsaid = body['store'] === undefined || body['store'] === null
-  if (remembered === null || !isUnsaid || retainsNothing(key) || !mayKeep(preferences)) return undefined
+  const isStoreUnset = body['store'] === undefined || body['store'] === null
+  if (remembered === null || !isStoreUnset || retainsNothing(key) || !mayRetain(preferences)) return undefined
   return {
     begin: async () => undefined,
     async end(ending, reply) {

@@ -13,7 +13,7 @@ export function storedReply(ending: Ending, reply: JsonObject): StoredReply {
   if (ending === 'disconnected') return { status: 'cancelled', reply: cancelled(reply) }
   const { status } = reply
   if (isResponseStatus(status) && isFinal(status)) return { status, reply }
-  return { status: 'failed', reply: failed(reply, 'The answer broke off') }
+  return { status: 'failed', reply: failed(reply, 'The reply was truncated') }
 }
 
 /** The reply of a response that has not begun. `from` has the fields that repeat the request. */

@@ -89,7 +89,7 @@ export async function listInputItems(
   deps: StoredDeps,
 ): Promise<JsonObject> {
   const { turns } = await turnsUpTo(await findResponse(id, caller, deps), deps.store)
-  const items = givenItems(turns)
+  const items = inputItemsOf(turns)
   if (order === 'desc') items.reverse()
   const from = after === undefined ? 0 : items.findIndex((item) => item.id === after) + 1
   if (after !== undefined && from === 0)
@@ -108,7 +108,7 @@ export async function listInputItems(
 }
 
 /** Oldest first, each id once: clients that send answers back have them in several turns. */
-function givenItems(turns: readonly Turn[]): (JsonObject & { id: string })[] {
+function inputItemsOf(turns: readonly Turn[]): (JsonObject & { id: string })[] {
   const items = new Map<string, JsonObject & { id: string }>()
   const last = turns.at(-1)
   for (const turn of turns) {

@@ -2,6 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import { type Cancellation, signalOf } from '../../core/cancellation.ts'
 import { UpstreamError } from '../../core/errors.ts'
 import type { AttemptOutcome } from '../../core/generation.ts'
+import type { Timeouts } from '../../core/provider.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
 import { turnAfterLong } from '../../core/turn.ts'
 import type { DialectCall } from '../../dialects/dialect.ts'
@@ -176,6 +177,8 @@ interface SendOptions {
   generation?: Pick<Generation, 'isSent'>
   /** The bulkhead; absent: the provider's. */
   places?: { group: string; maxInFlight: number }
+  /** Absent: the provider's. */
+  timeouts?: Timeouts
 }
 
 type SendDeps = Pick<RunDeps, 'upstream' | 'now' | 'tokens'>
@@ -186,7 +189,7 @@ export async function sendCall(
   { provider, credential }: Attempt,
   deps: SendDeps,
   cancellation: Cancellation,
-  { generation, places }: SendOptions = {},
+  { generation, places, timeouts }: SendOptions = {},
 ): Promise<UpstreamReply> {
   const kind = providers[provider.kind]
   const preparing = kind.prepare(provider, credential, built, {
@@ -200,7 +203,7 @@ export async function sendCall(
   return deps.upstream.send(call, {
     group: places?.group ?? provider.slug,
     maxInFlight: places?.maxInFlight ?? provider.maxInFlight,
-    timeouts: provider.timeouts,
+    timeouts: timeouts ?? provider.timeouts,
     cancellation,
     answer: kind.answer,
   })

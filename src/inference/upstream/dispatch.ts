@@ -34,7 +34,7 @@ export const dispatch = (generation: Conversation, gather?: Gather): Promise<Dis
     : fromProviders(generation)
 
 async function fromProviders(generation: Conversation): Promise<Dispatched> {
-  const { attempt, answer, dropped } = await tryAttempts(conversation, generation)
+  const { attempt, answer, dropped } = await tryAttempts(conversationCodec, generation)
   return guarded(generation, { attempt, frames: answer, dropped })
 }
 
@@ -44,7 +44,7 @@ async function fromProviders(generation: Conversation): Promise<Dispatched> {
  */
 const WANTS_RESPONSES = /\bv1\/responses\b/
 
-const conversation: CallCodec<InferenceFrames, Conversation> = {
+const conversationCodec: CallCodec<InferenceFrames, Conversation> = {
   build(attempt, generation) {
     const accepted = inAcceptedDialect(attempt, generation)
     const egress = egressOf(accepted)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createEventWriter, jsonList, jsonWith, MUTE } from '../../../src/dialects/responses/write-events.ts'
-import { createBlockCutter } from '../../../src/inference/responses/event-log.ts'
+import { createBlockSplitter } from '../../../src/inference/responses/event-log.ts'
 
 /** What the end of a stream repeats is written out once, and has the same bytes as if it were written each time. */
 describe('JSON text of what is repeated', () => {
@@ -42,7 +42,7 @@ describe('JSON text of what is repeated', () => {
 test('a stream in pieces is split into complete blocks wherever the pieces end', () => {
   const stream = 'event: a\ndata: {"a":1}\n\nevent: b\ndata: {"b":2}\n\ndata: [DONE]\n\n'
   for (let size = 1; size <= stream.length; size++) {
-    const completedBy = createBlockCutter()
+    const completedBy = createBlockSplitter()
     const blocks: string[] = []
     for (let at = 0; at < stream.length; at += size) {
       const completed = completedBy(stream.slice(at, at + size))

@@ -24,7 +24,7 @@ describe('the logged error', () => {
         provider_name: 'Spare',
         previous_errors: ['Lab', 'Spare'].map((provider_name) => ({
           code: 500,
-          message: `${provider_name} answered with status 500 (server)`,
+          message: `${provider_name} replied with status 500 (server)`,
           provider_name,
           raw: null,
         })),

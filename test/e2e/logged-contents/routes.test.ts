@@ -160,7 +160,7 @@ describe('the logged request and reply', () => {
         messages: [
           {
             prompt: 'Tides',
-            input_audio: { data: '… [cut by the log: a recording of 3750001 bytes]', format: 'wav' },
+            input_audio: { data: '… [truncated in the log: a recording of 3750001 bytes]', format: 'wav' },
           },
         ],
       },

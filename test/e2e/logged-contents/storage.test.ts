@@ -43,7 +43,7 @@ test('the longest text of a long question is truncated, with a note', async () =
   expect(stored.length).toBeLessThan(5_100_000)
   expect(stored.length).toBeGreaterThan(4_900_000)
   expect(stored).toContain('What is this?')
-  expect(stored).toMatch(/… \[cut by the log: 1\d{6} more characters\]/)
+  expect(stored).toMatch(/… \[truncated in the log: 1\d{6} more characters\]/)
 })
 
 test('a full disk loses logged contents, with a warning, and no answer', async () => {

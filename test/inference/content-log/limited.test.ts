@@ -21,10 +21,10 @@ test.each(rows)('%s', (_, lengths, most, kept) => {
   expect(texts.slice(0, kept.length).map((text) => /^a*/.exec(text)?.[0].length)).toEqual(kept)
   for (const [index, length] of kept.entries()) {
     const more = (lengths[index] ?? 0) - length
-    expect(texts[index]?.endsWith(`… [cut by the log: ${more} more characters]`)).toBe(more > 0)
+    expect(texts[index]?.endsWith(`… [truncated in the log: ${more} more characters]`)).toBe(more > 0)
   }
   if (kept.length < lengths.length)
-    expect(texts.at(-1)).toBe(`… [cut by the log: ${lengths.length - kept.length} more entries]`)
+    expect(texts.at(-1)).toBe(`… [truncated in the log: ${lengths.length - kept.length} more entries]`)
 })
 
 test('long lists end where the room ends', () => {
@@ -40,11 +40,11 @@ test('long lists end where the room ends', () => {
   const some = limited(messages, 5_000)
   if (!Array.isArray(some)) throw new Error('a list came')
   expect(some[0]).toEqual(messages[0] ?? Object())
-  expect(some.at(-1)).toBe(`… [cut by the log: ${1_000 - (some.length - 1)} more entries]`)
+  expect(some.at(-1)).toBe(`… [truncated in the log: ${1_000 - (some.length - 1)} more entries]`)
   expect(JSON.stringify(some).length).toBeLessThan(6_000)
 })
 
 test('a cut in the middle of a character leaves text', () => {
-  expect(shortened('🌊🌊', 3)).toBe('🌊\ufffd… [cut by the log: 1 more characters]')
+  expect(shortened('🌊🌊', 3)).toBe('🌊\ufffd… [truncated in the log: 1 more characters]')
   expect(shortened('🌊', 2)).toBe('🌊')
 })

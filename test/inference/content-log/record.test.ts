@@ -21,7 +21,7 @@ function opened(body = {}): ContentRecord {
 const text = (words: string): InferenceEvent => ({ type: 'text-delta', choice: 0, text: words })
 const completionOf = async (made: ContentRecord): Promise<string> =>
   (await made.end('complete').content()).output.completion ?? ''
-const THE_REST = '… [cut by the log: the rest]'
+const THE_REST = '… [truncated in the log: the rest]'
 
 test('what is not logged has no record', () => {
   const { id } = caller().key
@@ -64,7 +64,7 @@ test.each(overflows)('%s that is too long alone is cut', async (_, event) => {
   made.see({ events: [text('And more.')] })
   const completion = await completionOf(made)
   expect(completion).toContain('Look.')
-  expect(completion).toContain('[cut by the log: ')
+  expect(completion).toContain('[truncated in the log: ')
   expect(completion).not.toContain('And more.')
   expect(completion.length).toBeLessThan(5_001_000)
 })
@@ -101,7 +101,7 @@ test('speech passes as it is, and is noted up to a bound', async () => {
   async function* source() {
     yield* chunks
   }
-  for await (const chunk of made.hear('audio/mpeg', source())) heard.push(chunk[0] ?? -1)
+  for await (const chunk of made.tapAudio('audio/mpeg', source())) heard.push(chunk[0] ?? -1)
   expect(heard).toEqual([0, 1, 2, 3, 4])
   const ended = made.end('complete')
   expect(ended.weight).toBeGreaterThan(3_000_000)

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createTicker, type Ticker } from '../../../src/inference/reply/ticker.ts'
-import type { EventSource, Stretch } from '../../../src/inference/responses/event-log.ts'
+import type { EventRange, EventSource } from '../../../src/inference/responses/event-log.ts'
 import { follow } from '../../../src/inference/responses/follow.ts'
 
 let at: number
@@ -18,16 +18,16 @@ const COMMENT = ': SLUICE PROCESSING\n\n'
 /** What has been asked of it, and what it answers when the test says so. */
 function source() {
   const asked: number[] = []
-  const waiting: PromiseWithResolvers<Stretch | null>[] = []
+  const waiting: PromiseWithResolvers<EventRange | null>[] = []
   const events: EventSource = {
     after(sequence) {
       asked.push(sequence)
-      const answer = Promise.withResolvers<Stretch | null>()
+      const answer = Promise.withResolvers<EventRange | null>()
       waiting.push(answer)
       return answer.promise
     },
   }
-  return { events, asked, give: (stretch: Stretch | null) => waiting.shift()?.resolve(stretch), waiting }
+  return { events, asked, give: (stretch: EventRange | null) => waiting.shift()?.resolve(stretch), waiting }
 }
 
 function reading(events: EventSource, startingAfter = -1) {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { badRequest } from '../../../src/core/errors.ts'
 import type { JsonObject } from '../../../src/core/events.ts'
-import { inOwnWords, resolveInput } from '../../../src/inference/responses/input.ts'
+import { resolveInput, withCallerPlaces } from '../../../src/inference/responses/input.ts'
 import { inputItems, isReference, shownItem } from '../../../src/inference/responses/items.ts'
 import { type StateOptions, stateOptionsOf } from '../../../src/inference/responses/state.ts'
 import { response, type Store, startStore } from '../../bodies/fixture.ts'
@@ -159,7 +159,7 @@ describe('a body that refers to what was said', () => {
   test('is told its mistakes at its own places', async () => {
     const resolved = await resolve({ input: [user('3')], previous_response_id: 'resp_02' })
     const words = (message: string) => {
-      const told = inOwnWords(badRequest(message), resolved)
+      const told = withCallerPlaces(badRequest(message), resolved)
       return told instanceof Error ? told.message : told
     }
     expect(words('input[4].role: must be one of …')).toBe('input[0].role: must be one of …')
@@ -169,6 +169,6 @@ describe('a body that refers to what was said', () => {
     expect(words('input[1].content: no')).toBe('previous_response_id (an earlier item).content: no')
     expect(words('model: names input[9]')).toBe('model: names input[9]')
     const other = new Error('input[4]: of another kind')
-    expect(inOwnWords(other, resolved)).toBe(other)
+    expect(withCallerPlaces(other, resolved)).toBe(other)
   })
 })

@@ -17,19 +17,19 @@ import { replaceTexts } from './texts.ts'
 import { turn } from './turns.ts'
 
 export interface FilteredBody {
-  /** The body itself where nothing was redacted. */
+  /** The same body if nothing was redacted. */
   body: JsonObject
-  /** What was done, for the routing metadata; absent: nothing was. */
+  /** The findings, for the routing metadata; absent without findings. */
   pipeline?: JsonObject[]
 }
 
 type Guarding = GuardrailRecord & { filters: ContentFilters }
 
 /**
- * The body of an inference request with what the guardrails of its key redact, before anything of it is sent, held or
- * kept. Works in slices of a few milliseconds, between which other requests run. Throws a `GatewayError` 403 if one of
- * them blocks it, or if it would take too long to find out what must be redacted or blocked. A filter that only flags
- * rejects nothing: over its budget it stops, and the report notes that.
+ * Applies the input filters of a key's guardrails to a request's body, before it is sent or stored. Works in slices of a
+ * few milliseconds, between which other requests run. Throws a `GatewayError` 403 if a filter blocks the request, or if
+ * searching it exceeds the budget. A filter that only flags never rejects: when it exceeds its budget it stops, and the
+ * report notes that.
  */
 export function withFilters(
   body: JsonObject,
@@ -77,7 +77,7 @@ async function inSlices<Value>(steps: Steps<Value>, resume?: () => void): Promis
   }
 }
 
-/** In the order in which `replaceTexts` asks for them. */
+/** The body's texts, in the order of `replaceTexts`. */
 function textsOf(body: JsonObject): Text[] {
   const texts: Text[] = []
   replaceTexts(body, (text, isUser) => {
@@ -94,10 +94,10 @@ interface Place extends Span {
   readonly filter: ContentFilter
 }
 
-/** Of beginning with a text, so that many small ones pause too. */
+/** The cost of starting a text, so that many small texts also pause. */
 const UNITS_OF_TEXT = 50
 
-/** Answers a text as the filters leave it. */
+/** Returns a function that filters one text. */
 function createScan(guardrails: readonly Guarding[], report: FilterReport) {
   const rewriting = createBudget(OF_REQUESTS)
   const recording = createBudget(OF_REQUESTS)
@@ -140,7 +140,7 @@ function createScan(guardrails: readonly Guarding[], report: FilterReport) {
   }
 }
 
-/** Places of several filters that overlap become one, under the name of the first and longest. */
+/** Overlapping places are merged, with the placeholder of the first and longest. */
 function redacted(text: string, places: Place[]): string {
   places.sort((a, b) => a.start - b.start || b.end - a.end)
   let result = ''
@@ -167,7 +167,7 @@ function blocked(report: FilterReport, body: JsonObject, wantsMetadata: boolean)
   )
 }
 
-/** Nobody was asked, and it was not found out who could be. */
+/** The routing metadata of a request that was blocked before it was planned. */
 const unrouted = ({ model }: JsonObject, pipeline: JsonObject[]): RoutingMetadata => ({
   requested: typeof model === 'string' ? model : '',
   strategy: 'direct',
@@ -183,6 +183,6 @@ const unrouted = ({ model }: JsonObject, pipeline: JsonObject[]): RoutingMetadat
 const tooMuch = (cause: OverBudget): GatewayError =>
   new GatewayError(
     403,
-    'The request was blocked: the content filters of its guardrails would take too long to look through it. A shorter text, or simpler patterns, would pass',
+    'The request was blocked: searching it with the content filters of its guardrails would take too long. Send a shorter text, or use simpler patterns',
     { cause, metadata: { error_type: 'permission_denied', patterns: [] } },
   )

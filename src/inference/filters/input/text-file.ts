@@ -1,14 +1,14 @@
-/** Returns the text that takes its place. */
+/** Returns the replacement of a text. */
 export type Replace = (text: string, isUser: boolean) => string
 
 const DATA_URL = /^data:[^,]*,/i
 const IS_BASE64 = /;\s*base64\s*,$/i
-/** Of a form whose places are counted in bytes: a text that was changed would break it. */
+/** Formats with byte offsets, which changed text would corrupt. */
 const COUNTED = /^%PDF-/
 
 /**
- * A file in a field, as a data URL or in bare base64, with its texts replaced. The content
- * decides whether it is text: names and media types of text are countless and often missing. Binary files are skipped.
+ * Replaces the text of a file in a field, as a data URL or in bare base64. Its content determines whether it is text: media
+ * types are often missing or wrong. Binary files are skipped.
  */
 export function inFile(value: unknown, isUser: boolean, replace: Replace): unknown {
   if (typeof value !== 'string') return value
@@ -37,7 +37,7 @@ function unescaped(text: string): string {
   }
 }
 
-/** Null where the bytes are not UTF-8, or hold what no text does. */
+/** Null if the bytes are not UTF-8 text. */
 function decoded(base64: string): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
@@ -51,14 +51,14 @@ function decoded(base64: string): string | null {
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}\s*$/
 
-/** Bare base64, in lines or not. */
+/** Bare base64, with or without line breaks. */
 const isBase64 = (text: string): boolean => BASE64.test(text.includes('\n') ? text.replace(/\s/g, '') : text)
 
 const SEALED = /^data:[^,]*;base64,/i
-/** Anything shorter may be text: a number is valid base64 as well. No image is that short. */
+/** Shorter values may be text: a number is valid base64 as well. No image is that short. */
 const SHORTEST_SEALED = 64
 
-/** A data URL of base64 and nothing beside it: what only begins like one is text. */
+/** True for a complete base64 data URL. Text that only starts like one is not. */
 export function isSealed(text: string): boolean {
   const begin = SEALED.exec(text)?.[0]
   if (begin === undefined || text.length - begin.length < SHORTEST_SEALED) return false

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../core/events.ts'
 import { isObject } from '../../../core/json.ts'
 import { inFile, isSealed, type Replace } from './text-file.ts'
 
-/** Definitions of tools and formats: what they say of themselves is read, names, schemas and credentials are not. */
+/** Definitions of tools and formats. Only their descriptions are filtered, not names, schemas and credentials. */
 const DEFINITIONS: readonly string[] = [
   'tools',
   'functions',
@@ -13,7 +13,7 @@ const DEFINITIONS: readonly string[] = [
   'generationConfig',
 ]
 
-/** The fields of a body, in any dialect and on any inference route, that hold what a model is given to read. */
+/** The top-level fields with model input, in all dialects and on all inference routes. */
 const ROOTS = [
   'messages',
   'contents',
@@ -29,10 +29,10 @@ const ROOTS = [
   'documents',
   ...DEFINITIONS,
 ]
-/** Fields that the application wrote, which have no role. */
+/** Fields without a role that the application writes, not the user. */
 const NOT_OF_USERS: readonly string[] = ['system', 'systemInstruction', 'instructions', 'prediction']
 
-/** Names of fields that hold ids, addresses, contents of files, marks and words of the protocol. */
+/** Fields with ids, URLs, file contents and protocol values, which are not filtered. */
 const NO_TEXT = new Set([
   'type',
   'role',
@@ -61,9 +61,9 @@ const NO_TEXT = new Set([
   'server_label',
   'phase',
 ])
-/** What a model thought, in the forms of all dialects. */
+/** Types of reasoning, in all dialects. */
 const THOUGHTS = /^(?:thinking|redacted_thinking|reasoning(?:\..*)?)$/
-/** Signed or sealed by its provider, so that it cannot be changed. Unsigned text may come from the caller. */
+/** Reasoning that its provider signed or sealed cannot be changed. Unsigned reasoning may come from the caller. */
 const isSealedThought = ({
   type,
   signature,
@@ -74,12 +74,12 @@ const isSealedThought = ({
   (thought === true && isFilled(thoughtSignature)) ||
   (typeof type === 'string' && THOUGHTS.test(type) && (isFilled(signature) || isFilled(sealed)))
 const isFilled = (value: unknown): boolean => typeof value === 'string' && value !== ''
-/** Roles whose `name` is sent to the model as well. */
+/** Roles whose `name` is model input. */
 const NAMED_ROLES: readonly unknown[] = ['user', 'system', 'developer', 'assistant']
-/** Arguments of a call, in the forms of all dialects: there any name of a field may be the caller's own. */
+/** Arguments and results of calls, in all dialects. Their field names are the caller's, so every field is filtered. */
 const ARGUMENTS = new Set(['arguments', 'input', 'output'])
 
-/** The body with its texts replaced; the body itself where none was. */
+/** Replaces the texts of a body. Returns the same body if none changed. */
 export function replaceTexts(body: JsonObject, replace: Replace): JsonObject {
   let changed = body
   for (const root of ROOTS) {
@@ -94,7 +94,7 @@ export function replaceTexts(body: JsonObject, replace: Replace): JsonObject {
 
 function inRoot(root: string, value: unknown, isUser: boolean, replace: Replace): unknown {
   if (DEFINITIONS.includes(root)) return inDefinition(value, replace)
-  // A document's fields have names of the caller's own.
+  // The field names of documents are the caller's, so every field is filtered.
   return root === 'documents' ? inValues(value, isUser, replace) : inContent(value, isUser, replace)
 }
 
@@ -114,14 +114,14 @@ function inContent(value: unknown, isUser: boolean, replace: Replace): unknown {
     if (name === 'functionCall' || name === 'functionResponse') return inGoogleCall(field, replace)
     if (name === 'inlineData') return inInline(field, byUser, replace)
     if (name === 'name' && NAMED_ROLES.includes(role)) return inContent(field, byUser, replace)
-    // Anthropic's documents of plain text; everywhere else it is base64.
+    // Plain text in Anthropic's text documents; base64 everywhere else.
     if (name === 'data') return type === 'text' ? inContent(field, byUser, replace) : field
     if (NO_TEXT.has(name) || name.endsWith('_id')) return field
     return inContent(field, byUser, replace)
   })
 }
 
-/** A tool result was not written by the user, wherever it is. */
+/** False for tool calls and results, which the user did not write. */
 const isByUser = (type: unknown, role: unknown): boolean =>
   (role === undefined || role === 'user') &&
   !(typeof type === 'string' && /(?:_call|_output|_result|tool_use)$/.test(type))
@@ -134,7 +134,7 @@ const inCall = (value: unknown, replace: Replace): unknown =>
       )
     : value
 
-/** Arguments and answers of Google's functions are objects, whose names are the caller's own. */
+/** Arguments and results of Google's functions are objects with the caller's field names. */
 const inGoogleCall = (value: unknown, replace: Replace): unknown =>
   isObject(value)
     ? mappedFields(value, (name, field) => {
@@ -143,7 +143,7 @@ const inGoogleCall = (value: unknown, replace: Replace): unknown =>
       })
     : value
 
-/** The data of a file, as if it stood in a data URL. */
+/** Filters inline file data like a data URL. */
 function inInline(value: unknown, isUser: boolean, replace: Replace): unknown {
   if (!isObject(value) || typeof value['data'] !== 'string') return value
   if (/^(?:image|audio|video)\//i.test(String(value['mimeType']))) return value
@@ -153,7 +153,7 @@ function inInline(value: unknown, isUser: boolean, replace: Replace): unknown {
   return { ...value, data: next.slice(begin.length) }
 }
 
-/** JSON in a string is changed value by value, so that it stays JSON. */
+/** JSON in a string is filtered value by value, so that it stays valid. */
 function inArguments(value: unknown, isUser: boolean, replace: Replace): unknown {
   if (typeof value !== 'string') return inValues(value, isUser, replace)
   if (!/^\s*[[{]/.test(value)) return inContent(value, isUser, replace)
@@ -166,7 +166,7 @@ function inArguments(value: unknown, isUser: boolean, replace: Replace): unknown
   }
 }
 
-/** Shorter numbers identify nothing. */
+/** Smaller numbers are not sensitive. */
 const LEAST_NUMBER = 1e6
 
 function inValues(value: unknown, isUser: boolean, replace: Replace): unknown {

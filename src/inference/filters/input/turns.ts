@@ -1,9 +1,9 @@
-/** Those that wait for their turn, first come first served. */
+/** Waiting slices of work, first in first out. */
 const waiting: (() => void)[] = []
 
 /**
- * Long work of all requests shares the thread: one slice of one request in each turn of the event loop, so that many
- * long requests together hold it no longer than one.
+ * Schedules long work of all requests: one slice per turn of the event loop, so that many long requests together block it
+ * no longer than one does.
  */
 export function turn(): Promise<void> {
   return new Promise((resolve) => {

@@ -4,25 +4,25 @@ import type { Scanners } from '../scanners.ts'
 
 type AnnotationEvent = Extract<InferenceEvent, { type: 'annotation' }>
 
-/** Citations beside a text that may become shorter or longer: their places are moved along with it. */
+/** Citations of a text whose length filters may change. Shifts the citations' offsets accordingly. */
 export interface AnnotationQueue {
   take(event: AnnotationEvent, out: InferenceEvent[]): void
-  /** More of the text has come. */
-  came(text: string): void
-  /** This much of it has gone out. */
-  passed(pieces: readonly Piece[], out: InferenceEvent[]): void
-  /** Nothing is held back any more. */
-  leave(out: InferenceEvent[]): void
+  /** Text has arrived. */
+  received(text: string): void
+  /** Text has been released to the caller. */
+  released(pieces: readonly Piece[], out: InferenceEvent[]): void
+  /** Releases all held citations. */
+  flush(out: InferenceEvent[]): void
 }
 
-/** Places as citations name them, in the forms of all dialects. */
+/** Offset fields of citations, in all dialects. */
 const PLACES = ['startIndex', 'endIndex', 'start_index', 'end_index'] as const
 
 export function createAnnotationQueue(scanners: Scanners): AnnotationQueue {
   let come = 0
   let gone = 0
   let waiting: AnnotationEvent[] = []
-  /** By how many characters the text is longer from each place on where it changed, in order. */
+  /** The cumulative growth of the text, by offset, in order. */
   const moves: { at: number; total: number }[] = []
 
   function moved(place: number): number {
@@ -37,7 +37,7 @@ export function createAnnotationQueue(scanners: Scanners): AnnotationQueue {
   }
 
   function shown(event: AnnotationEvent): AnnotationEvent {
-    const annotation = scanners.whole(event.annotation)
+    const annotation = scanners.scan(event.annotation)
     const next = moves.length === 0 ? annotation : withPlaces(annotation)
     return next === event.annotation || !isRecord(next) ? event : { ...event, annotation: next }
   }
@@ -53,7 +53,7 @@ export function createAnnotationQueue(scanners: Scanners): AnnotationQueue {
     return next
   }
 
-  function leave(out: InferenceEvent[]): void {
+  function flush(out: InferenceEvent[]): void {
     const due = waiting
     waiting = []
     for (const event of due) out.push(shown(event))
@@ -64,18 +64,18 @@ export function createAnnotationQueue(scanners: Scanners): AnnotationQueue {
       if (gone < come) waiting.push(event)
       else out.push(shown(event))
     },
-    came(text) {
+    received(text) {
       come += text.length
     },
-    passed(pieces, out) {
+    released(pieces, out) {
       for (const { text, length } of pieces) {
         gone += length
         if (text.length === length) continue
         moves.push({ at: gone, total: (moves.at(-1)?.total ?? 0) + text.length - length })
       }
-      if (waiting.length > 0 && gone >= come) leave(out)
+      if (waiting.length > 0 && gone >= come) flush(out)
     },
-    leave,
+    flush,
   }
 }
 

@@ -21,14 +21,14 @@ import { type ChoiceOutput, createChoiceOutput } from './choice.ts'
 import type { NativeOutput } from './native-output.ts'
 import { createNativeOutput } from './natives.ts'
 
-/** A meter that counts what the provider delivered, and the text that filters let pass. */
+/** A meter that counts the provider's frames before filtering. */
 export interface GuardingMeter extends Meter {
   guard<Started extends Answering>(started: Started, cancellation: Cancellation): Started
 }
 
 type Answering = Pick<Dispatched, 'frames' | 'dropped'>
 
-/** The meter itself for a key whose guardrails do not look at what is answered. */
+/** Adds output filters to a meter. Returns the same meter if the key has none. */
 export function metered(
   meter: Meter,
   { guardrails }: Pick<KeyRecord, 'guardrails'>,
@@ -38,23 +38,23 @@ export function metered(
   return scanners === null ? meter : guarding(meter, scanners, request)
 }
 
-/** The frames of an answer as the filters of its key let them pass: all that come after are shown no others. */
+/** Applies the key's output filters to a reply. All later stages see only the filtered frames. */
 export const guarded = <Started extends Answering>(
   { meter, cancellation }: Pick<Generation<Meter>, 'meter' | 'cancellation'>,
   started: Started,
 ): Started => (isGuarding(meter) ? meter.guard(started, cancellation) : started)
 
-/** Whether filters look at what is answered. */
+/** True if the key has output filters. */
 const isGuarding = (meter: Meter): meter is GuardingMeter => 'guard' in meter
 
 function guarding(meter: Meter, scanners: Scanners, request: InferenceRequest): GuardingMeter {
   const blocked: Finish[] = []
-  /** The reply came in one piece, with its usage. */
-  let isWhole = false
+  /** The reply was not streamed, and contains its usage. */
+  let isUnstreamed = false
   let isGuarded = false
   function see(frame: InferenceFrame): void {
     meter.see(frame)
-    isWhole ||= !request.stream && frame.events.some(isContent) && frame.events.some(isUsage)
+    isUnstreamed ||= !request.stream && frame.events.some(isContent) && frame.events.some(isUsage)
   }
   return {
     // Frames were already metered before filtering. Cached replies were filtered when stored, so meter them here.
@@ -69,7 +69,7 @@ function guarding(meter: Meter, scanners: Scanners, request: InferenceRequest): 
     },
     settlement(ending, context) {
       const isCut = blocked.length > 0 && ending === 'complete'
-      const isDisconnected = isCut && !isWhole && meter.finishes.length === 0
+      const isDisconnected = isCut && !isUnstreamed && meter.finishes.length === 0
       const own = meter.settlement(isDisconnected ? 'truncated' : ending, context)
       if (!isCut) return withFindings(own, scanners)
       return withFindings(
@@ -116,7 +116,7 @@ async function* filtered(
       }
       for (const frame of result.value) see(frame)
       const batch = filter.take(result.value)
-      if (filter.isBlocked) cancel(cancellation, new Error('a content filter ended the answer'))
+      if (filter.isBlocked) cancel(cancellation, new Error('a content filter ended the reply'))
       if (batch.length > 0) yield batch
       if (filter.isBlocked) return
     }
@@ -128,22 +128,22 @@ async function* filtered(
 interface FrameFilter {
   readonly isBlocked: boolean
   take(batch: FrameBatch): FrameBatch
-  /** What was held back, where the answer breaks off. */
+  /** The held text, for a truncated reply. */
   rest(): FrameBatch
 }
 
-/** Passes events on as the filters let them, choice by choice. */
+/** Filters events, choice by choice. */
 function createEventFilter(scanners: Scanners, { dialect, stream }: InferenceRequest, dropped: string[]) {
   const choices = new Map<number, ChoiceOutput>()
   const drop = dropsInto(dropped)
-  const leave = (out: InferenceEvent[]): void => {
-    for (const choice of choices.values()) beside(out, (own) => choice.leave(own))
+  const flush = (out: InferenceEvent[]): void => {
+    for (const choice of choices.values()) beside(out, (own) => choice.flush(own))
   }
-  const natives: NativeOutput = createNativeOutput({ dialect, isStream: stream, scanners, leave, drop })
+  const natives: NativeOutput = createNativeOutput({ dialect, isStream: stream, scanners, flush, drop })
 
-  function beside(out: InferenceEvent[], say: (own: InferenceEvent[]) => void): void {
+  function beside(out: InferenceEvent[], emit: (own: InferenceEvent[]) => void): void {
     const own: InferenceEvent[] = []
-    say(own)
+    emit(own)
     for (const event of own) {
       out.push(event)
       if (scanners.rewrites) natives.beside(event, out)
@@ -159,9 +159,9 @@ function createEventFilter(scanners: Scanners, { dialect, stream }: InferenceReq
   }
 
   return {
-    leave,
+    flush,
     end: natives.end,
-    /** In their order; the first if there is none yet. */
+    /** The choices in order; the first one if none has started. */
     indexes: (): number[] => (choices.size === 0 ? [0] : [...choices.keys()].sort((a, b) => a - b)),
     take(event: InferenceEvent, next: InferenceEvent | undefined, out: InferenceEvent[]): void {
       if ('choice' in event) {
@@ -169,13 +169,13 @@ function createEventFilter(scanners: Scanners, { dialect, stream }: InferenceReq
         beside(out, (own) => choice.take(event, next, own))
       } else if (event.type === 'native' && scanners.rewrites) natives.take(event, out)
       else if (event.type === 'response-end') {
-        leave(out)
+        flush(out)
         if (scanners.isBlocked) return
         if (scanners.rewrites) natives.end(out)
         out.push(event)
       } else out.push(event)
     },
-    /** Text that was held back before this frame passes in a frame of its own. */
+    /** Releases text that was held before this frame, in a separate frame. */
     before({ events }: InferenceFrame): InferenceFrame[] {
       const out: InferenceEvent[] = []
       const at = events.findIndex((event) => 'choice' in event)
@@ -188,7 +188,7 @@ function createEventFilter(scanners: Scanners, { dialect, stream }: InferenceReq
   }
 }
 
-/** `blocked` gets the ends of the choices if a filter ends the reply. */
+/** Adds the finishes of all choices to `blocked` if a filter ends the reply. */
 function createFrameFilter(
   scanners: Scanners,
   request: InferenceRequest,
@@ -208,9 +208,9 @@ function createFrameFilter(
     }
   }
 
-  /** Ends everything. Text of further choices before the match still passes. */
+  /** Ends the reply. Text of other choices before the match is still released. */
   function block(out: InferenceEvent[]): void {
-    isWithinBudget(() => events.leave(out))
+    isWithinBudget(() => events.flush(out))
     events.end(out)
     for (const choice of events.indexes()) blocked.push({ choice, reason: 'content_filter', native: null })
     out.push({ type: 'response-end', finishes: blocked })
@@ -226,7 +226,7 @@ function createFrameFilter(
         events.take(event, frame.events[at + 1], out)
       }
     })
-    if (!isDone) scanners.giveUp()
+    if (!isDone) scanners.stopOverBudget()
     if (!isDone || scanners.isBlocked) block(out)
     const isSame = out.length === frame.events.length && out.every((event, at) => event === frame.events[at])
     if (out.length > 0) frames.push(isSame ? frame : { events: out })
@@ -247,7 +247,7 @@ function createFrameFilter(
     },
     rest() {
       const out: InferenceEvent[] = []
-      if (!isWithinBudget(() => events.leave(out))) scanners.giveUp()
+      if (!isWithinBudget(() => events.flush(out))) scanners.stopOverBudget()
       return out.length === 0 ? [] : [{ events: out }]
     },
   }

@@ -11,15 +11,15 @@ export interface ArgumentsScan {
   end(): string
 }
 
-/** Shorter numbers identify nothing, as on input. */
+/** Smaller numbers are not sensitive, as on input. */
 const LEAST_NUMBER = 1e6
-/** A longer token outside of strings is neither a number nor a literal of JSON: it is scanned as text. */
+/** A longer token outside of strings is not valid JSON, and is scanned as text. */
 const LONGEST_TOKEN = 256
 const STRUCTURE = /[\s{}[\],:"]/
 
 type State = 'begin' | 'free' | 'between' | 'string'
 
-/** Nothing of it comes behind what is blocked. */
+/** Returns nothing after a block. */
 export function openArguments(scanners: Pick<Scanners, 'open' | 'isBlocked'>): ArgumentsScan {
   const { open } = scanners
   let state: State = 'begin'
@@ -33,10 +33,10 @@ export function openArguments(scanners: Pick<Scanners, 'open' | 'isBlocked'>): A
       const character = json.charAt(at)
       if (!STRUCTURE.test(character)) {
         token += character
-        if (token.length > LONGEST_TOKEN) passed += wholeToken()
+        if (token.length > LONGEST_TOKEN) passed += scannedToken()
         continue
       }
-      passed += wholeToken()
+      passed += scannedToken()
       if (scanners.isBlocked) break
       passed += character
       if (character !== '"') continue
@@ -47,7 +47,7 @@ export function openArguments(scanners: Pick<Scanners, 'open' | 'isBlocked'>): A
     return { passed, at: json.length }
   }
 
-  function wholeToken(): string {
+  function scannedToken(): string {
     const own = token
     token = ''
     if (own === '' || Math.abs(Number(own)) < LEAST_NUMBER || /^(?:true|false|null)$/.test(own)) return own
@@ -87,7 +87,7 @@ export function openArguments(scanners: Pick<Scanners, 'open' | 'isBlocked'>): A
     end() {
       if (state === 'free') return free === null ? '' : textOf(free.end())
       if (state === 'string' && text !== null) return text.end()
-      return wholeToken()
+      return scannedToken()
     },
   }
 }
@@ -95,21 +95,21 @@ export function openArguments(scanners: Pick<Scanners, 'open' | 'isBlocked'>): A
 interface StringScan {
   /** Reads up to the closing quotation mark, or to the end of the piece. */
   push(json: string, from: number): { passed: string; at: number; isEnd: boolean }
-  /** The string was broken off. */
+  /** The JSON ended within the string. */
   end(): string
 }
 
 const SPECIAL = /["\\]/g
 const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
-/** The JSON text of a string that has not been passed on, addressed by the string's own characters. */
+/** The JSON text of a string that has not been released, indexed by the decoded string's characters. */
 function createRawText() {
   let raw = ''
-  /** Where characters are escaped. */
+  /** Positions of escaped characters, with the lengths of their escapes. */
   let escapes: { at: number; length: number }[] = []
-  /** How many of `escapes` have been taken. */
+  /** The number of `escapes` that have been taken. */
   let taken = 0
-  /** The string's characters that have been taken, and those that have been added. */
+  /** The numbers of characters taken and added. */
   let gone = 0
   let come = 0
   return {

@@ -5,23 +5,22 @@ import { type AnnotationQueue, createAnnotationQueue } from './annotations.ts'
 import { type ArgumentsScan, openArguments } from './arguments.ts'
 
 type ChoiceEvent = Extract<InferenceEvent, { choice: number }>
-type Spoken = 'text-delta' | 'reasoning-delta' | 'refusal-delta'
+type TextType = 'text-delta' | 'reasoning-delta' | 'refusal-delta'
 
 /**
- * One choice of an answer as filters let it pass. Visible text, reasoning, refusal, the transcript of a sound and the
- * arguments of each call are texts of their own; one ends where the answer goes on in another of them. Text that
- * is held back passes before that.
+ * Filters one choice of a reply. Text, reasoning, refusal, audio transcript and the arguments of each call are separate
+ * texts. A text ends where the reply continues with another one; held text is released before that.
  */
 export interface ChoiceOutput {
   /**
-   * Writes the part of an event that may pass; the event itself if it is unchanged. `next` is the following event of its
-   * frame: the detail behind a piece of reasoning identifies its thought.
+   * Releases the part of an event that is known to be clean; the same event if it is unchanged. `next` is the following
+   * event of its frame: the detail that follows a reasoning delta identifies its block.
    */
   take(event: ChoiceEvent, next: InferenceEvent | undefined, out: InferenceEvent[]): void
-  /** Writes text that was held back before this event. */
+  /** Releases text that was held before this event. */
   before(event: ChoiceEvent, next: InferenceEvent | undefined, out: InferenceEvent[]): void
-  /** All texts end here. */
-  leave(out: InferenceEvent[]): void
+  /** Ends all texts, and releases what was held. */
+  flush(out: InferenceEvent[]): void
 }
 
 interface Thought {
@@ -35,14 +34,14 @@ interface Choice {
   readonly index: number
   readonly scanners: Scanners
   readonly drop: (name: string) => void
-  readonly open: Map<Spoken, Scan>
+  readonly open: Map<TextType, Scan>
   readonly calls: Map<number, ArgumentsScan>
   readonly annotations: AnnotationQueue
   transcript: Scan | null
   thought: Thought | null
 }
 
-/** `drop` gets the names of omitted fields. */
+/** Calls `drop` with the names of omitted fields. */
 export function createChoiceOutput(
   index: number,
   scanners: Scanners,
@@ -59,7 +58,7 @@ export function createChoiceOutput(
     thought: null,
   }
   return {
-    leave: (out) => leave(state, scanners.rewrites ? out : []),
+    flush: (out) => flush(state, scanners.rewrites ? out : []),
     before: (event, next, out) => before(state, event, next, scanners.rewrites ? out : []),
     take(event, next, out) {
       if (!scanners.rewrites) out.push(event)
@@ -69,17 +68,17 @@ export function createChoiceOutput(
         case 'text-delta':
         case 'reasoning-delta':
         case 'refusal-delta':
-          return speak(state, event, to)
+          return addText(state, event, to)
         case 'reasoning-detail':
-          return think(state, event, to)
+          return addDetail(state, event, to)
         case 'tool-call-start':
         case 'image':
           to.push(event)
           return
         case 'tool-call-delta':
-          return call(state, event, to)
+          return addArguments(state, event, to)
         case 'audio-delta':
-          return sound(state, event, to)
+          return addAudio(state, event, to)
         case 'annotation':
           return state.annotations.take(event, to)
         case 'logprobs':
@@ -90,9 +89,9 @@ export function createChoiceOutput(
   }
 }
 
-function say(
+function emitText(
   state: Choice,
-  type: Spoken,
+  type: TextType,
   pieces: readonly Piece[],
   event: InferenceEvent | null,
   out: InferenceEvent[],
@@ -100,22 +99,26 @@ function say(
   const text = textOf(pieces)
   if (event !== null && 'text' in event && event.text === text) out.push(event)
   else if (text !== '') out.push({ type, choice: state.index, text })
-  if (type === 'text-delta') state.annotations.passed(pieces, out)
+  if (type === 'text-delta') state.annotations.released(pieces, out)
 }
 
-function speak(state: Choice, event: Extract<ChoiceEvent, { type: Spoken }>, out: InferenceEvent[]): void {
+function addText(
+  state: Choice,
+  event: Extract<ChoiceEvent, { type: TextType }>,
+  out: InferenceEvent[],
+): void {
   if (event.text === '') {
     out.push(event)
     return
   }
   const scan = state.open.get(event.type) ?? state.scanners.open()
   state.open.set(event.type, scan)
-  if (event.type === 'text-delta') state.annotations.came(event.text)
-  say(state, event.type, scan.push(event.text), event, out)
+  if (event.type === 'text-delta') state.annotations.received(event.text)
+  emitText(state, event.type, scan.push(event.text), event, out)
 }
 
-/** Pieces of details repeat the reasoning beside them: both are held back and released together. */
-function think(
+/** Reasoning details repeat the reasoning text: both are held and released together. */
+function addDetail(
   state: Choice,
   event: Extract<ChoiceEvent, { type: 'reasoning-detail' }>,
   out: InferenceEvent[],
@@ -140,7 +143,7 @@ function think(
   if (isLost) state.drop('reasoning_details.signature')
   if (isSigned) {
     state.thought = null
-    leaveReasoning(state, out)
+    flushReasoning(state, out)
   }
   const passed = textOf(pieces)
   const { signature, ...unsigned } = detail
@@ -153,14 +156,14 @@ function think(
   else if (isSigned && !isLost) out.push({ ...event, detail: kept })
 }
 
-function leaveReasoning(state: Choice, out: InferenceEvent[]): void {
+function flushReasoning(state: Choice, out: InferenceEvent[]): void {
   const scan = state.open.get('reasoning-delta')
   state.open.delete('reasoning-delta')
-  if (scan) say(state, 'reasoning-delta', scan.end(), null, out)
+  if (scan) emitText(state, 'reasoning-delta', scan.end(), null, out)
 }
 
-function leaveThoughts(state: Choice, out: InferenceEvent[]): void {
-  leaveReasoning(state, out)
+function flushThoughts(state: Choice, out: InferenceEvent[]): void {
+  flushReasoning(state, out)
   if (state.thought === null) return
   const { scan, last } = state.thought
   state.thought = null
@@ -168,7 +171,7 @@ function leaveThoughts(state: Choice, out: InferenceEvent[]): void {
   if (text !== '') out.push(pieceOf(state.index, last, text))
 }
 
-/** The rest of a thought, in the form of its last piece. */
+/** The held text of a reasoning block, as a detail like its last one. */
 function pieceOf(choice: number, last: ReasoningDetail, text: string): InferenceEvent {
   const { signature: _, ...detail } = last
   const field = textFieldOf(last) ?? 'text'
@@ -176,23 +179,23 @@ function pieceOf(choice: number, last: ReasoningDetail, text: string): Inference
 }
 
 /** Ends every text except the one that continues. */
-function leaveAll(state: Choice, out: InferenceEvent[], except: Spoken | 'calls' | null): void {
-  if (except !== 'reasoning-delta') leaveThoughts(state, out)
+function flushOthers(state: Choice, out: InferenceEvent[], except: TextType | 'calls' | null): void {
+  if (except !== 'reasoning-delta') flushThoughts(state, out)
   for (const [type, scan] of state.open) {
     if (type === except || type === 'reasoning-delta') continue
     state.open.delete(type)
-    say(state, type, scan.end(), null, out)
+    emitText(state, type, scan.end(), null, out)
   }
-  if (except !== 'text-delta') state.annotations.leave(out)
+  if (except !== 'text-delta') state.annotations.flush(out)
   if (except === 'calls') return
-  for (const [index, call] of state.calls) {
+  for (const [index, scan] of state.calls) {
     state.calls.delete(index)
-    const json = call.end()
+    const json = scan.end()
     if (json !== '') out.push({ type: 'tool-call-delta', choice: state.index, index, json })
   }
 }
 
-function call(
+function addArguments(
   state: Choice,
   event: Extract<ChoiceEvent, { type: 'tool-call-delta' }>,
   out: InferenceEvent[],
@@ -205,7 +208,7 @@ function call(
 }
 
 /** Scans the transcript; the audio itself is not scanned. */
-function sound(
+function addAudio(
   state: Choice,
   event: Extract<ChoiceEvent, { type: 'audio-delta' }>,
   out: InferenceEvent[],
@@ -220,8 +223,8 @@ function sound(
   out.push(text === transcript ? event : { ...event, audio: { ...event.audio, transcript: text } })
 }
 
-function leave(state: Choice, out: InferenceEvent[]): void {
-  leaveAll(state, out, null)
+function flush(state: Choice, out: InferenceEvent[]): void {
+  flushOthers(state, out, null)
   const rest = state.transcript === null ? '' : textOf(state.transcript.end())
   state.transcript = null
   if (rest !== '') out.push({ type: 'audio-delta', choice: state.index, audio: { transcript: rest } })
@@ -236,35 +239,36 @@ function before(
   switch (event.type) {
     case 'text-delta':
     case 'refusal-delta':
-      if (event.text !== '') leaveAll(state, out, event.type)
+      if (event.text !== '') flushOthers(state, out, event.type)
       return
     case 'reasoning-delta':
       if (event.text === '') return
-      if (next?.type === 'reasoning-detail') leaveOtherThoughts(state, next.detail, out)
-      leaveAll(state, out, 'reasoning-delta')
+      if (next?.type === 'reasoning-detail') flushOtherThoughts(state, next.detail, out)
+      flushOthers(state, out, 'reasoning-delta')
       return
     case 'reasoning-detail':
-      if (textFieldOf(event.detail) === null && !isSignedDetail(event.detail)) leaveAll(state, out, 'calls')
+      if (textFieldOf(event.detail) === null && !isSignedDetail(event.detail))
+        flushOthers(state, out, 'calls')
       else {
-        leaveOtherThoughts(state, event.detail, out)
-        leaveAll(state, out, 'reasoning-delta')
+        flushOtherThoughts(state, event.detail, out)
+        flushOthers(state, out, 'reasoning-delta')
       }
       return
     case 'tool-call-start':
     case 'tool-call-delta':
     case 'image':
-      leaveAll(state, out, 'calls')
+      flushOthers(state, out, 'calls')
   }
 }
 
-function leaveOtherThoughts(state: Choice, detail: ReasoningDetail, out: InferenceEvent[]): void {
-  if (state.thought !== null && state.thought.key !== keyOf(detail)) leaveThoughts(state, out)
+function flushOtherThoughts(state: Choice, detail: ReasoningDetail, out: InferenceEvent[]): void {
+  if (state.thought !== null && state.thought.key !== keyOf(detail)) flushThoughts(state, out)
 }
 
 const isSignedDetail = ({ signature }: JsonObject): boolean =>
   typeof signature === 'string' && signature !== ''
 
-/** Pieces of one thought share it. */
+/** Identifies the reasoning block of a detail. */
 const keyOf = ({ type, index, id }: JsonObject): string => `${String(type)}/${String(index)}/${String(id)}`
 
 function textFieldOf(detail: JsonObject): 'text' | 'summary' | null {

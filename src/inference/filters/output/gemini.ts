@@ -3,9 +3,8 @@ import { isObject } from '../../../core/json.ts'
 import type { NativeInput, NativeOutput } from './native-output.ts'
 
 /**
- * The chunks of a provider that speaks the caller's dialect, Gemini. Parts that neutral events carry are removed here,
- * since they pass as filtered events. Every further text is scanned; fields that repeat the reply's text are dropped by
- * name.
+ * Filters the chunks of a Gemini provider for a Gemini caller. Parts with a neutral event are removed, since the filtered
+ * event replaces them. All other text is scanned. Fields that repeat the reply's text are dropped and reported.
  */
 export function createGeminiRelay({ scanners, drop }: NativeInput): NativeOutput {
   function restOf(candidate: unknown): unknown {
@@ -13,10 +12,10 @@ export function createGeminiRelay({ scanners, drop }: NativeInput): NativeOutput
     const rest: JsonObject = {}
     for (const [name, value] of Object.entries(candidate)) {
       if (name === 'content' && isObject(value)) {
-        const parts = Array.isArray(value['parts']) ? value['parts'].filter(isUntold) : []
+        const parts = Array.isArray(value['parts']) ? value['parts'].filter(isNotNeutral) : []
         if (parts.length > 0) rest['content'] = { ...value, parts }
       } else if (REPEATING.has(name)) drop(`candidates.${name}`)
-      else if (!TOLD_FIELDS.has(name)) rest[name] = value
+      else if (!NEUTRAL_FIELDS.has(name)) rest[name] = value
     }
     return rest
   }
@@ -27,7 +26,7 @@ export function createGeminiRelay({ scanners, drop }: NativeInput): NativeOutput
       if (!isObject(chunk)) return
       const { candidates, ...fields } = chunk
       const rest = Array.isArray(candidates) ? { ...fields, candidates: candidates.map(restOf) } : fields
-      const passed = scanners.whole(rest)
+      const passed = scanners.scan(rest)
       if (scanners.isBlocked || !isObject(passed)) return
       out.push({ ...event, data: { chunk: passed, isRest: true } })
     },
@@ -36,10 +35,14 @@ export function createGeminiRelay({ scanners, drop }: NativeInput): NativeOutput
   }
 }
 
-/** Parts that neutral events carry, with the fields that may be beside them. */
+/** Fields of parts that have a neutral event. */
 const NEUTRAL_PARTS = ['text', 'functionCall', 'inlineData', 'fileData']
-const isUntold = (part: unknown): boolean => isObject(part) && !NEUTRAL_PARTS.some((name) => name in part)
+const isNotNeutral = (part: unknown): boolean => isObject(part) && !NEUTRAL_PARTS.some((name) => name in part)
 
-const TOLD_FIELDS: ReadonlySet<string> = new Set(['groundingMetadata', 'citationMetadata', 'logprobsResult'])
-/** Fields with text of the reply that is not scanned. */
+const NEUTRAL_FIELDS: ReadonlySet<string> = new Set([
+  'groundingMetadata',
+  'citationMetadata',
+  'logprobsResult',
+])
+/** Fields that repeat unfiltered text of the reply. */
 const REPEATING: ReadonlySet<string> = new Set(['finishMessage'])

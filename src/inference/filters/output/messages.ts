@@ -4,22 +4,22 @@ import { type ArgumentsScan, openArguments } from './arguments.ts'
 import type { NativeInput, NativeOutput } from './native-output.ts'
 
 interface Relay extends NativeInput {
-  /** The blocks that were begun and not ended, by index. */
+  /** Open blocks, by index. */
   readonly open: Map<number, JsonObject>
-  /** The input of calls that the provider itself makes. */
+  /** The input of server tool calls, by block. */
   readonly inputs: Map<number, ArgumentsScan>
   readonly blockOfCall: Map<number, number>
-  /** The block that began last; -1: none. */
+  /** The block that started last; -1 before the first. */
   latest: number
-  /** Something has been added to the latest block. */
+  /** The latest block has had a delta. */
   hasDelta: boolean
-  /** The events of the end, until it is known that the message has ended. */
+  /** The final events, held until the message has ended. */
   readonly last: InferenceEvent[]
 }
 
 /**
- * The events of a provider that speaks the caller's dialect, Messages, in a stream. Blocks begin and end as they
- * arrived; their deltas are written again from the filtered events.
+ * Filters the stream of a Messages provider for a Messages caller. Starts and stops of blocks are forwarded; their deltas
+ * are written from the filtered events.
  */
 export function createMessagesRelay(input: NativeInput): NativeOutput {
   const relay: Relay = {
@@ -39,7 +39,7 @@ export function createMessagesRelay(input: NativeInput): NativeOutput {
       if (!isObject(event)) return
       switch (event['type']) {
         case 'message_start':
-          out.push(native(begun(event)))
+          out.push(native(withoutContent(event)))
           return
         case 'content_block_start':
           return begin(relay, event, out)
@@ -54,7 +54,7 @@ export function createMessagesRelay(input: NativeInput): NativeOutput {
           relay.last.push(native(event))
           return
         default: {
-          const next = relay.scanners.whole(event)
+          const next = relay.scanners.scan(event)
           if (isObject(next)) out.push(native(next))
         }
       }
@@ -92,7 +92,7 @@ function begin(relay: Relay, event: JsonObject, out: InferenceEvent[]): void {
   out.push(
     native({
       ...event,
-      content_block: NEUTRAL.has(block['type']) ? emptied(block) : relay.scanners.whole(block),
+      content_block: NEUTRAL.has(block['type']) ? emptied(block) : relay.scanners.scan(block),
     }),
   )
 }
@@ -110,14 +110,14 @@ function add(relay: Relay, event: JsonObject, out: InferenceEvent[]): void {
     const passed = input.push(json)
     if (passed !== '') out.push(native({ ...event, delta: { ...delta, partial_json: passed } }))
   } else if (!REWRITTEN.has(type)) {
-    out.push(native({ ...event, delta: scanners.whole(delta) }))
+    out.push(native({ ...event, delta: scanners.scan(delta) }))
   }
 }
 
 function stop(relay: Relay, event: JsonObject, out: InferenceEvent[]): void {
   const { scanners, open, inputs } = relay
   const index = Number(event['index'])
-  relay.leave(out)
+  relay.flush(out)
   const rest = inputs.get(index)?.end() ?? ''
   if (rest !== '') out.push(added(index, { type: 'input_json_delta', partial_json: rest }))
   if (scanners.isBlocked) return
@@ -126,15 +126,15 @@ function stop(relay: Relay, event: JsonObject, out: InferenceEvent[]): void {
   out.push(native(event))
 }
 
-/** The reason of a refusal is repeated here. */
+/** Scans `stop_details`, which contains the text of a refusal. */
 function explained({ scanners }: Relay, event: JsonObject): JsonObject {
   const { delta } = event
   if (!isObject(delta) || !isObject(delta['stop_details'])) return event
-  return { ...event, delta: { ...delta, stop_details: scanners.whole(delta['stop_details']) } }
+  return { ...event, delta: { ...delta, stop_details: scanners.scan(delta['stop_details']) } }
 }
 
-function takeMessage({ scanners, leave, drop }: Relay, message: JsonObject, out: InferenceEvent[]): void {
-  leave(out)
+function takeMessage({ scanners, flush, drop }: Relay, message: JsonObject, out: InferenceEvent[]): void {
+  flush(out)
   if (scanners.replaced === 0 && !scanners.isBlocked && scanners.isClean(message)) {
     out.push({ type: 'native', dialect: 'messages', data: { message } })
     return
@@ -162,7 +162,7 @@ function deltaOf(
       return { index: latest, delta: { type: 'signature_delta', signature } }
     }
     case 'tool-call-delta':
-      // A reader makes `{}` of a call without arguments; the provider did not send it.
+      // The dialect's reader adds `{}` for a call without arguments; the provider did not send it.
       if (event.json === '{}' && !hasDelta) return null
       return {
         index: blockOfCall.get(event.index) ?? latest,
@@ -173,15 +173,15 @@ function deltaOf(
   }
 }
 
-/** Blocks whose content neutral events carry. */
+/** Blocks whose content has neutral events. */
 const NEUTRAL = new Set<unknown>(['text', 'thinking', 'redacted_thinking', 'tool_use'])
-/** Deltas that are written again from neutral events. */
+/** Deltas that are written from neutral events. */
 const REWRITTEN = new Set<unknown>(['text_delta', 'thinking_delta', 'signature_delta', 'input_json_delta'])
 
-const begun = (event: JsonObject): JsonObject =>
+const withoutContent = (event: JsonObject): JsonObject =>
   isObject(event['message']) ? { ...event, message: { ...event['message'], content: [] } } : event
 
-/** The start of a block without its text, which passes as deltas. */
+/** The start of a block without its text, which follows as deltas. */
 function emptied(block: JsonObject): JsonObject {
   switch (block['type']) {
     case 'text':

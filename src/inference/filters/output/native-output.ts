@@ -3,12 +3,12 @@ import type { Scanners } from '../scanners.ts'
 
 export type Native = Extract<InferenceEvent, { type: 'native' }>
 
-/** What only the caller's own dialect can carry, as filters that change texts let it pass. */
+/** Filters native events: fields that only the caller's dialect has. */
 export interface NativeOutput {
   take(event: Native, out: InferenceEvent[]): void
-  /** Native events beside an event that passes, for a writer that reads only `native` events. */
+  /** Adds native events for a released event, for writers that read only `native` events. */
   beside(event: InferenceEvent, out: InferenceEvent[]): void
-  /** The answer ends. */
+  /** The reply ends. */
   end(out: InferenceEvent[]): void
 }
 
@@ -16,7 +16,7 @@ export interface NativeInput {
   dialect: DialectName
   isStream: boolean
   scanners: Scanners
-  /** All texts that are under way end here. */
-  leave(out: InferenceEvent[]): void
+  /** Ends all open texts, and releases what was held. */
+  flush(out: InferenceEvent[]): void
   drop(name: string): void
 }

@@ -6,9 +6,9 @@ import { createMessagesRelay } from './messages.ts'
 import type { Native, NativeInput, NativeOutput } from './native-output.ts'
 import { createResponsesRelay } from './responses.ts'
 
-/** Native events of another dialect than the caller's are dropped: no writer reads them. */
+/** Drops native events of other dialects than the caller's: no writer reads them. */
 export function createNativeOutput(input: NativeInput): NativeOutput {
-  const own = input.isStream || input.dialect === 'gemini' ? relayOf(input) : keepWhole(input)
+  const own = input.isStream || input.dialect === 'gemini' ? relayOf(input) : bufferedRelay(input)
   return {
     ...own,
     take(event, out) {
@@ -24,10 +24,10 @@ function relayOf(input: NativeInput): NativeOutput {
 }
 
 /**
- * Of a reply that is not streamed they hold all texts once more, in places of their own. They go out with it as they
- * came, or where a filter changed the reply or would change them, not at all: the neutral events say what is left.
+ * Native events of a complete reply repeat all its texts. They are released unchanged, or dropped if a filter changed the
+ * reply or would change them: then the neutral events contain the reply.
  */
-function keepWhole({ scanners, drop }: NativeInput): NativeOutput {
+function bufferedRelay({ scanners, drop }: NativeInput): NativeOutput {
   const natives: Native[] = []
   return {
     take(event) {
@@ -46,7 +46,7 @@ function keepWhole({ scanners, drop }: NativeInput): NativeOutput {
   }
 }
 
-/** Blocks and items that neutral events carry. */
+/** Blocks and items with neutral events. */
 const CARRIED = new Set<unknown>([
   'text',
   'thinking',
@@ -58,7 +58,7 @@ const CARRIED = new Set<unknown>([
   'custom_tool_call',
 ])
 
-/** What is lost with it, by name. */
+/** The names of the fields that are dropped with a native event. */
 function namesIn(data: unknown): string[] {
   if (!isObject(data)) return []
   const { message, event, chunk, choices } = data
@@ -99,7 +99,7 @@ function chatRelay({ scanners, drop }: NativeInput): NativeOutput {
       if (!isObject(data)) return
       const { choices } = data
       const known = Array.isArray(choices) ? { ...data, choices: choices.map(choiceOf) } : data
-      const next = scanners.whole(known)
+      const next = scanners.scan(known)
       out.push({ ...event, data: next })
     },
     beside: () => undefined,

@@ -4,10 +4,10 @@ import { NO_TEXT } from '../scanners.ts'
 import type { NativeInput, NativeOutput } from './native-output.ts'
 
 /**
- * The events of a provider that speaks the caller's dialect, Responses, in a stream. Items begin and end as they
- * came; of one that a filter changed, the end leaves its content out, and the writer shows what was streamed of it.
+ * Filters the stream of a Responses provider for a Responses caller. Starts and ends of items are forwarded. If a filter
+ * changed an item, its end is forwarded without content, and the writer adds the streamed content.
  */
-export function createResponsesRelay({ scanners, leave, drop }: NativeInput): NativeOutput {
+export function createResponsesRelay({ scanners, flush, drop }: NativeInput): NativeOutput {
   const last: InferenceEvent[] = []
   const replacedBefore = new Map<unknown, number>()
 
@@ -20,24 +20,24 @@ export function createResponsesRelay({ scanners, leave, drop }: NativeInput): Na
   function item(event: JsonObject, whole: JsonObject, out: InferenceEvent[]): void {
     const { output_index: at } = event
     if (!NEUTRAL.has(whole['type'])) {
-      const next = scanners.whole(event)
+      const next = scanners.scan(event)
       if (isObject(next)) out.push(native(next))
     } else if (event['type'] === 'response.output_item.added') {
       replacedBefore.set(at, scanners.replaced)
       out.push(native({ ...event, item: emptied(whole) }))
     } else {
-      leave(out)
+      flush(out)
       if (scanners.isBlocked) return
-      const isAsItCame = (replacedBefore.get(at) ?? 0) === scanners.replaced && scanners.isClean(whole)
-      out.push(native(isAsItCame ? event : { ...event, item: emptied(whole) }))
+      const isUnchanged = (replacedBefore.get(at) ?? 0) === scanners.replaced && scanners.isClean(whole)
+      out.push(native(isUnchanged ? event : { ...event, item: emptied(whole) }))
     }
   }
 
-  /** Items pass by themselves. Every further field is scanned, except those that repeat the request. */
-  function wholeResponse(response: JsonObject): JsonObject {
+  /** Items have their own events. Every other field is scanned, except those that repeat the request. */
+  function scannedResponse(response: JsonObject): JsonObject {
     const entries = Object.entries(response).map(([name, value]) => [
       name,
-      ASKED.has(name) || NO_TEXT.has(name) || name.endsWith('_id') ? value : scanners.whole(value),
+      REQUEST_FIELDS.has(name) || NO_TEXT.has(name) || name.endsWith('_id') ? value : scanners.scan(value),
     ])
     return Object.fromEntries(entries)
   }
@@ -47,7 +47,7 @@ export function createResponsesRelay({ scanners, leave, drop }: NativeInput): Na
       if (!isObject(data)) return
       const { event, response } = data
       if (isObject(response)) {
-        const shown = wholeResponse(response)
+        const shown = scannedResponse(response)
         if (scanners.isBlocked) return
         const native: InferenceEvent = { type: 'native', dialect: 'responses', data: { response: shown } }
         // The reason for an incomplete response comes at the end, where a filter may replace it.
@@ -56,10 +56,10 @@ export function createResponsesRelay({ scanners, leave, drop }: NativeInput): Na
       }
       if (!isObject(event)) return
       if (isObject(event['item'])) item(event, event['item'], out)
-      // Pieces of native items: the item repeats them completely at its end.
+      // Deltas of native items: the end of the item repeats them.
       else if (typeof event['delta'] === 'string') drop(String(event['type']))
       else {
-        const next = scanners.whole(event)
+        const next = scanners.scan(event)
         if (isObject(next)) out.push(native(next))
       }
     },
@@ -70,8 +70,8 @@ export function createResponsesRelay({ scanners, leave, drop }: NativeInput): Na
   }
 }
 
-/** Fields that repeat the request, describe the end, or come from the writer. */
-const ASKED: ReadonlySet<string> = new Set([
+/** Fields that repeat the request, describe the end, or are written by the gateway. */
+const REQUEST_FIELDS: ReadonlySet<string> = new Set([
   'error',
   'incomplete_details',
   'instructions',
@@ -88,7 +88,7 @@ const ASKED: ReadonlySet<string> = new Set([
   'user',
 ])
 
-/** Items whose content neutral events tell. */
+/** Items whose content has neutral events. */
 const NEUTRAL = new Set<unknown>(['message', 'reasoning', 'function_call', 'custom_tool_call'])
 
 function emptied(item: JsonObject): JsonObject {

@@ -41,7 +41,7 @@ export function throughContext(
   make: (making: DialectCall) => Promise<MadeContext>,
 ): ContextUse | null {
   if (contexts === null || call.cuts === undefined || owner === null) return null
-  if (!mayKeep(preferences) || attempt.endpoint.pricing?.inputCacheWrite === undefined) return null
+  if (!mayRetain(preferences) || attempt.endpoint.pricing?.inputCacheWrite === undefined) return null
   const account = JSON.stringify([
     owner,
     attempt.provider.slug,
@@ -86,7 +86,7 @@ function missedOf(
 }
 
 /** False if the caller requires zero data retention. */
-export const mayKeep = ({ zdr, dataCollection }: ProviderPreferences): boolean =>
+export const mayRetain = ({ zdr, dataCollection }: ProviderPreferences): boolean =>
   zdr !== true && dataCollection !== 'deny'
 
 /** A prefix without its text, which is as long as the prompt and not needed after hashing. */

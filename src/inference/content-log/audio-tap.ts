@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../core/events.ts'
-import { cutMark, MOST_CHARACTERS } from './limited.ts'
+import { MOST_CHARACTERS, truncationMark } from './limited.ts'
 
-/** Speech on its way to a caller, noted without a copy of it. */
-export interface Sound {
+/** Records speech while it is sent to the caller, without copying it. */
+export interface AudioTap {
   through(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
   bytes(): number
   logged(): JsonObject
@@ -11,18 +11,18 @@ export interface Sound {
 /** Base64 has four characters for three bytes. */
 const MOST_BYTES = (MOST_CHARACTERS / 4) * 3
 
-export function createSound(mediaType: string): Sound {
-  const noted: Uint8Array[] = []
+export function createAudioTap(mediaType: string): AudioTap {
+  const chunksKept: Uint8Array[] = []
   let size = 0
-  let isCut = false
+  let isTruncated = false
 
   function note(chunk: Uint8Array): void {
-    if (isCut) return
+    if (isTruncated) return
     if (size + chunk.length > MOST_BYTES) {
-      isCut = true
+      isTruncated = true
       return
     }
-    noted.push(chunk)
+    chunksKept.push(chunk)
     size += chunk.length
   }
 
@@ -43,7 +43,7 @@ export function createSound(mediaType: string): Sound {
     bytes: () => size,
     logged: () => ({
       media_type: mediaType,
-      data: Buffer.concat(noted).toString('base64') + (isCut ? cutMark('the rest') : ''),
+      data: Buffer.concat(chunksKept).toString('base64') + (isTruncated ? truncationMark('the rest') : ''),
     }),
   }
 }
