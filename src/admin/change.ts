@@ -1,11 +1,12 @@
-import { lte } from 'drizzle-orm'
+import { and, eq, exists, isNull, lte, type SQL } from 'drizzle-orm'
 import type { Actor, IdempotencyClaim } from '../core/actor.ts'
-import { conflict } from '../core/errors.ts'
+import { conflict, notFound } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
 import { newUuid } from '../core/ids.ts'
 import type { Snapshot } from '../core/snapshot.ts'
-import { atomically, type Database, type Db, mustChange, type Write } from '../db/database.ts'
-import { auditLog, idempotencyKeys, organizations } from '../db/tables.ts'
+import { selectRows } from '../db/columns.ts'
+import { atomically, type Database, type Db, mustChange, requireThat, type Write } from '../db/database.ts'
+import { auditLog, idempotencyKeys, organizations, workspaces } from '../db/tables.ts'
 
 export interface ChangeDeps {
   database: Database
@@ -45,12 +46,23 @@ export async function change(
   const rows = [changes].flat().map((each) => rowOf(deps, actor, each))
   const claims = actor.claim === undefined ? [] : [claimRow(actor.claim, deps.now())]
   await atomically(deps.database, (tx) => [
+    ...rows.flatMap((row) => requireWorkspace(tx, row)),
     ...writes(tx),
     ...rows.map((row) => tx.insert(auditLog).values(row)),
     ...claims.map((row) => claimWrite(tx, row)),
   ])
   deps.snapshot.applyChanges()
 }
+
+/** Whatever a change is about, its workspace has not been deleted since it was read. */
+const requireWorkspace = (tx: Db, { action, workspace_id: id }: AuditRow): Write[] =>
+  id === null || action === 'workspace.create'
+    ? []
+    : [requireThat(tx, workspaceExists(tx, id), () => notFound('There is no workspace with this id'))]
+
+/** The condition that this workspace has not been deleted. */
+export const workspaceExists = (tx: Db, id: string): SQL =>
+  exists(selectRows(tx, workspaces, and(eq(workspaces.id, id), isNull(workspaces.deleted_at))))
 
 /**
  * The same for commands on the folder of a stopped server, where there is no Snapshot. Before the first start there is
@@ -116,11 +128,13 @@ export function difference(before: JsonObject, after: JsonObject): { before: Jso
   return { before: only(before), after: only(after) }
 }
 
+type AuditRow = typeof auditLog.$inferSelect
+
 function rowOf(
   { snapshot, now }: AuditDeps,
   actor: Actor,
   { action, resourceId, workspaceId, before, after }: Change,
-): typeof auditLog.$inferInsert {
+): AuditRow {
   return {
     id: newUuid(),
     created_at: new Date(now()),

@@ -41,14 +41,19 @@ export const createRow = <T extends AnyTable, F extends Fields>(
   row: T['$inferSelect'],
   {
     computed = {},
+    checks = () => [],
     further = () => [],
-  }: { computed?: Readonly<Record<string, SQL>>; further?: (tx: Db) => readonly Write[] } = {},
+  }: {
+    computed?: Readonly<Record<string, SQL>>
+    checks?: (tx: Db) => readonly Write[]
+    further?: (tx: Db) => readonly Write[]
+  } = {},
 ): Promise<void> =>
   change(
     deps,
     actor,
     { action: `${resource.name}.create`, ...placeOf(resource, row), after: auditOf(resource, row) },
-    (tx) => [tx.insert(resource.table).values({ ...row, ...computed }), ...further(tx)],
+    (tx) => [...checks(tx), tx.insert(resource.table).values({ ...row, ...computed }), ...further(tx)],
   )
 
 /**

@@ -1,11 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, exists, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Actor } from '../../../core/actor.ts'
 import type { Caller } from '../../../core/caller.ts'
 import { badRequest, forbidden, notFound } from '../../../core/errors.ts'
 import { hashKey, labelOf, newKey } from '../../../core/keys.ts'
 import { selectRows } from '../../../db/columns.ts'
-import type { Database } from '../../../db/database.ts'
+import { type Db, requireThat } from '../../../db/database.ts'
 import { newRow, storedOf } from '../../../db/fields.ts'
 import { apiKey, apiKeys, guardrailKeys, type KeyRow, users } from '../../../db/tables.ts'
 import { utcInstant } from '../../../http/instant.ts'
@@ -41,7 +41,6 @@ export async function createKey(
   if (!deps.snapshot.current().workspacesById.has(workspaceId))
     throw notFound('There is no workspace with this id')
   const creatorUserId = body.creator_user_id ?? caller.key.creatorUserId
-  await requireUser(deps.database, creatorUserId)
   const key = newKey('inference')
   const row = newRow(apiKey, body, {
     hash: hashKey(key),
@@ -56,7 +55,14 @@ export async function createKey(
   })
   // Computed by the insert itself, so that two at once get two ids.
   const id = sql<number>`(select coalesce(max(${apiKeys.id}), 0) + 1 from ${apiKeys})`
-  await createRow(deps, actor, apiKey, row, { computed: { id } })
+  await createRow(deps, actor, apiKey, row, {
+    computed: { id },
+    checks: (tx) => [
+      requireThat(tx, isMember(tx, creatorUserId), () =>
+        notFound('There is no member with the id in creator_user_id'),
+      ),
+    ],
+  })
   return { data: await getKey(deps, row.hash), key }
 }
 
@@ -150,13 +156,8 @@ const isInferenceKey = (): SQL | undefined => and(eq(apiKeys.kind, 'inference'),
 const findKey = (deps: KeyDeps, hash: string): Promise<KeyRow> =>
   findRow(deps, apiKey, hash, isInferenceKey())
 
-async function requireUser(database: Database, id: string): Promise<void> {
-  const [row] = await database.db
-    .select({ id: users.id })
-    .from(users)
-    .where(and(eq(users.id, id), isNull(users.deleted_at)))
-  if (row === undefined) throw notFound('There is no member with the id in creator_user_id')
-}
+const isMember = (db: Db, id: string): SQL =>
+  exists(selectRows(db, users, and(eq(users.id, id), isNull(users.deleted_at))))
 
 const HAS_SECONDS = /:\d\d:\d\d/
 

@@ -1,11 +1,18 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { and, eq, inArray, isNull, or, type SQL } from 'drizzle-orm'
+import { and, eq, inArray, isNull, notExists, or, type SQL } from 'drizzle-orm'
 import type { Actor } from '../../../core/actor.ts'
 import type { Caller } from '../../../core/caller.ts'
 import { badRequest, conflict, notFound } from '../../../core/errors.ts'
 import { newUuid } from '../../../core/ids.ts'
 import { selectRows } from '../../../db/columns.ts'
-import { type Database, type Db, mustChange, unlessTaken, type Write } from '../../../db/database.ts'
+import {
+  type Database,
+  type Db,
+  mustChange,
+  requireThat,
+  unlessTaken,
+  type Write,
+} from '../../../db/database.ts'
 import { newRow, storedOf, viewOf } from '../../../db/fields.ts'
 import {
   apiKeys,
@@ -23,7 +30,7 @@ import {
 } from '../../../db/tables.ts'
 import type { FileStore } from '../../../files/store.ts'
 import type { ListQuery } from '../../../http/schemas.ts'
-import type { ChangeDeps } from '../../change.ts'
+import { type ChangeDeps, workspaceExists } from '../../change.ts'
 import { listing, listPage } from '../../list.ts'
 import { createRow, deleteRow, updateRow } from '../../resource.ts'
 import { defaultGuardrail } from '../../resources/guardrails/default.ts'
@@ -135,6 +142,7 @@ export async function deleteWorkspace(
   }
   const successor = isDefault ? await oldestOther(deps.database, row.id) : undefined
   const ofWorkspace = eq(apiKeys.workspace_id, row.id)
+  const isOfDefault = eq(organizations.default_workspace_id, row.id)
   const deletedAt = new Date(deps.now())
   const keys = await activeKeys(deps.database, ofWorkspace, deps.now())
   if (keys.length > 0) {
@@ -152,9 +160,10 @@ export async function deleteWorkspace(
             eq(workspaces.id, row.id),
             isNull(workspaces.deleted_at),
             noActiveKeys(tx, ofWorkspace, deps.now()),
+            isDefault ? undefined : notExists(selectRows(tx, organizations, isOfDefault)),
           ),
         ),
-      () => conflict('Another request changed this workspace or its keys at the same time: try again'),
+      changedMeanwhile,
     ),
     ...(successor === undefined ? [] : handOver(tx, row, successor)),
     ...deleteContents(tx, row.id, deletedAt),
@@ -163,8 +172,12 @@ export async function deleteWorkspace(
   await Promise.all(uploaded.map((file) => deps.files.remove(file.id)))
 }
 
+const changedMeanwhile = () =>
+  conflict('Another request changed this workspace or its keys at the same time: try again')
+
 /** Makes `successor` the default workspace, which gets the management keys. */
 const handOver = (tx: Db, row: WorkspaceRow, successor: string): Write[] => [
+  requireThat(tx, workspaceExists(tx, successor), changedMeanwhile),
   tx
     .update(organizations)
     .set({ default_workspace_id: successor })

@@ -1,9 +1,9 @@
-import { and, type Column, eq, getTableColumns, inArray, isNull, ne, type SQL } from 'drizzle-orm'
+import { and, type Column, eq, exists, getTableColumns, inArray, isNull, ne, type SQL } from 'drizzle-orm'
 import type { Actor } from '../../../core/actor.ts'
 import { badRequest, notFound } from '../../../core/errors.ts'
 import { newUuid } from '../../../core/ids.ts'
-import type { AnyColumn, AnyTable, RowQuery } from '../../../db/columns.ts'
-import type { Db } from '../../../db/database.ts'
+import { type AnyColumn, type AnyTable, type RowQuery, selectRows } from '../../../db/columns.ts'
+import { type Db, requireThat } from '../../../db/database.ts'
 import { apiKeys, guardrailKeys, guardrailMembers, guardrails, users } from '../../../db/tables.ts'
 import type { ListQuery } from '../../../http/schemas.ts'
 import { type Change, type ChangeDeps, change } from '../../change.ts'
@@ -143,6 +143,9 @@ export async function assign(
   } as const
   const leaving = await leavingFor(deps, kind, guardrail.id, wanted)
   await change(deps, actor, [...leaving, assigned], (tx) => [
+    requireThat(tx, exists(selectRows(tx, guardrails, eq(guardrails.id, guardrail.id))), () =>
+      notFound('There is no guardrail with this id'),
+    ),
     tx.delete(table).where(inArray(subject, wanted)),
     tx.insert(table).values(
       wanted.map((each) => ({
