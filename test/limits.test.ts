@@ -26,8 +26,6 @@ const LONG_TEST_FILES: readonly string[] = [
   'test/e2e/responses-background.test.ts',
   'test/e2e/responses-state.test.ts',
   'test/e2e/responses-upstream.test.ts',
-  'test/e2e/thinking/shapes.ts',
-  'test/e2e/upstream-errors.test.ts',
   'test/http/app.test.ts',
   'test/ledger/holds.property.test.ts',
   'test/ledger/retention.slow.test.ts',

@@ -10,7 +10,8 @@ import { embed, generateImage, generateText, isStepCount, streamText, tool } fro
 import OpenAI, { toFile } from 'openai'
 import { z } from 'zod'
 import { BOOTSTRAP, killServers, type Served, startServer } from '../cli/process.ts'
-import { ANSWER, CALLS, RESULTS, SHAPES, SIGNATURES } from '../e2e/thinking/shapes.ts'
+import { SHAPES } from '../e2e/thinking/shapes.ts'
+import { ANSWER, CALLS, RESULTS, SIGNATURES } from '../e2e/thinking/turn.ts'
 import { removeVerified } from '../verified.ts'
 import { PIXEL, SOUND, startUpstream, TRANSCRIPT, type Upstream, unknownIn, wireOf } from './upstream.ts'
 

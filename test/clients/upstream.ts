@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../src/core/events.ts'
 import { isObject } from '../../src/core/json.ts'
-import { RESULTS, SHAPES, type Wire } from '../e2e/thinking/shapes.ts'
+import { SHAPES, type Wire } from '../e2e/thinking/shapes.ts'
+import { RESULTS } from '../e2e/thinking/turn.ts'
 
 /** One provider on loopback that speaks every wire format, and what a gateway must be told of it. */
 

@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { API_KEY } from '../../gateway.ts'
-import { RESULTS, TOOLS } from './shapes.ts'
+import { RESULTS, TOOLS } from './turn.ts'
 
 /**
  * Callers that hold a conversation of two turns as their vendors' clients do: they ask, run the tools that the model

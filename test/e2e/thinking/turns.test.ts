@@ -6,7 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import type { JsonObject } from '../../../src/core/events.ts'
 import { type Gateway, startGateway } from '../../gateway.ts'
 import { CALLERS } from './clients.ts'
-import { ANSWER, CALLS, SHAPES, SIGNATURES, VENDORS, type Wire } from './shapes.ts'
+import { SHAPES, VENDORS, type Wire } from './shapes.ts'
+import { ANSWER, CALLS, SIGNATURES } from './turn.ts'
 
 let gateway: Gateway
 let seen: { path: string; wire: Wire; body: JsonObject }[] = []
