@@ -22,3 +22,14 @@ export function dataUrlHead(url: string): DataUrlHead | null {
     length: comma + 1,
   }
 }
+
+/** The data of the URL in base64. Text that should be percent-encoded and is not is taken as it is. */
+export function base64Of(url: string, { isBase64, length }: DataUrlHead): string {
+  const data = url.slice(length)
+  if (isBase64) return data
+  try {
+    return Buffer.from(decodeURIComponent(data)).toString('base64')
+  } catch {
+    return Buffer.from(data).toString('base64')
+  }
+}

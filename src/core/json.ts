@@ -35,6 +35,9 @@ export const asText = (value: unknown): string | undefined => (typeof value === 
 /** The text, '' for a value of another type. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
+/** The text of a part: some APIs write a bare string, others an object. */
+export const textOfPart = (part: unknown): string => textOf(isObject(part) ? part['text'] : part)
+
 /** A text that is not empty. */
 export const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 

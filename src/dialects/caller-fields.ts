@@ -1,7 +1,13 @@
 import { badRequest } from '../core/errors.ts'
 import type { DialectName, JsonObject } from '../core/events.ts'
-import { defined, isObject } from '../core/json.ts'
-import type { Cutoffs, InferenceRequest, ProviderPreferences, RoutedRequest } from '../core/request.ts'
+import { defined, isObject, objectsIn } from '../core/json.ts'
+import type {
+  ContentPart,
+  Cutoffs,
+  InferenceRequest,
+  ProviderPreferences,
+  RoutedRequest,
+} from '../core/request.ts'
 import { withoutTrailing } from '../core/trailing.ts'
 import type { ChatPreferences } from './caller-schema.ts'
 import type { Drop } from './dropped.ts'
@@ -58,6 +64,16 @@ export function readConversationRouting(
 ): RoutedRequest {
   if (body.plugins) checkPlugins(body.plugins)
   return { ...readRouting(apiType, body, headers, body.route), dialect, stream: body.stream === true }
+}
+
+/** Plugins that the caller asked for and that do not exist in the body's dialect. */
+export const unservedOf = ({ plugins }: JsonObject): string[] =>
+  objectsIn(plugins).flatMap(({ id, enabled }) => (enabled === false ? [] : [`plugins.${String(id)}`]))
+
+/** One text without marks becomes a string, which every provider takes. */
+export function plainest(parts: ContentPart[]): string | ContentPart[] {
+  const [only] = parts
+  return parts.length === 1 && only?.type === 'text' && only.extra === undefined ? only.text : parts
 }
 
 /** `model` first, then the fallbacks, each once; empty if the caller named none. */

@@ -1,7 +1,7 @@
 import type { Attempt } from '../core/attempt.ts'
 import type { JsonObject } from '../core/events.ts'
-import { isObject, isString } from '../core/json.ts'
-import type { Effort, InferenceRequest, Message, Reasoning } from '../core/request.ts'
+import { isObject, isString, parseObject } from '../core/json.ts'
+import type { Effort, InferenceRequest, Message, Reasoning, Sampling, ToolChoice } from '../core/request.ts'
 import type { Drop } from './dropped.ts'
 import { asksToReason, effortWithin, isOff, mayReason } from './reasoning.ts'
 import { hasThoughts } from './thoughts.ts'
@@ -153,6 +153,47 @@ export function hasUnsignedTurn(messages: readonly Message[]): boolean {
   return first?.toolCalls !== undefined && !hasThoughts(first)
 }
 
+export interface Turn {
+  role: 'user' | 'assistant'
+  content: JsonObject[]
+}
+
+/**
+ * System and developer messages become `system`, from any position: the APIs have no other place for them. Consecutive
+ * turns of one role are merged, because roles must alternate; results of parallel calls are then in one turn.
+ */
+export function turnsOf(
+  messages: readonly Message[],
+  write: (message: Message, index: number) => JsonObject[],
+): { system: JsonObject[]; turns: Turn[] } {
+  const system: JsonObject[] = []
+  const turns: Turn[] = []
+  for (const [index, message] of messages.entries()) {
+    const content = write(message, index)
+    const role = message.role === 'assistant' ? 'assistant' : 'user'
+    const last = turns.at(-1)
+    if (message.role === 'system' || message.role === 'developer') system.push(...content)
+    else if (last?.role === role) last.content.push(...content)
+    else if (content.length > 0) turns.push({ role, content })
+  }
+  // Without any other message, the instructions become the user's turn.
+  if (turns.length === 0 && system.length > 0) turns.push({ role: 'user', content: system.splice(0) })
+  return { system, turns }
+}
+
+/** The input of a call is an object. Invalid JSON is kept under the key that Anthropic's documentation names. */
+export function inputOf(json: string): JsonObject {
+  if (json.trim() === '') return {}
+  return parseObject(json) ?? { INVALID_JSON: json }
+}
+
+/** A sequence of white space alone is rejected, so it is dropped. */
+export function writeStop({ stop }: Sampling, drop: Drop): string[] | undefined {
+  const accepted = stop?.filter((sequence) => sequence.trim() !== '')
+  if (accepted?.length !== stop?.length) drop('stop')
+  return accepted && accepted.length > 0 ? accepted : undefined
+}
+
 /** Keywords that structured output refuses (2026): the description lists them instead. */
 const REFUSED = new Set([
   'minimum',
@@ -206,3 +247,10 @@ const allOrNothing = (schemas: unknown[]): unknown[] | undefined =>
 
 /** The tool that replaces a JSON schema for a model without structured output. Its input becomes the text. */
 export const ANSWER_TOOL = 'answer_in_json'
+
+export const descriptionOfAnswer = (description: unknown): string =>
+  isString(description) ? description : 'Answer with this tool, and with nothing else.'
+
+/** The caller requires a call, of any tool or of one. */
+export const isForced = (choice: ToolChoice | undefined): boolean =>
+  choice !== undefined && choice !== 'auto' && choice !== 'none'

@@ -36,6 +36,18 @@ export function leaveOut(name: string, drop: Drop): [] {
   return []
 }
 
+/** The provider's word for a service tier, from `words`; one without a word is dropped by name. */
+export function writeServiceTier(
+  tier: string | undefined,
+  words: Readonly<Record<string, string>>,
+  drop: Drop,
+): string | undefined {
+  if (tier === undefined) return undefined
+  const written = Object.hasOwn(words, tier) ? words[tier] : undefined
+  if (written === undefined) drop('service_tier')
+  return written
+}
+
 /** Fields of a chat body that only providers of chat and Responses take. */
 const OPENAI_ONLY = ['prediction', 'verbosity', 'cache_control', 'prompt_cache_key', 'prompt_cache_options']
 

@@ -3,7 +3,7 @@ import type { FrameBatch } from '../core/events.ts'
 import { parseUnchecked } from '../core/json.ts'
 import { turnOfLoop } from '../core/turn.ts'
 import { formOfText } from './pull.ts'
-import { checkReply, createPieceCount, parseReply, type ReplyDecoder } from './reply-decoder.ts'
+import { checkReply, createPieceCount, orMalformed, parseReply, type ReplyDecoder } from './reply-decoder.ts'
 import { LONG_TEXT_CHARACTERS } from './take-events.ts'
 
 export const MAX_BODY_BYTES = 32 * 1024 * 1024
@@ -76,9 +76,4 @@ function takeWhole(read: () => unknown, decoder: ReplyDecoder): { next(): Result
 function checkForm(text: string, status: number): void {
   if (formOfText(text) === 'page')
     throw new UpstreamError('malformed', 'the reply is a page of HTML', { status })
-}
-
-function orMalformed(value: unknown, status: number): unknown {
-  if (value === undefined) throw new UpstreamError('malformed', 'the reply is not JSON', { status })
-  return value
 }

@@ -133,6 +133,12 @@ export function checkTail(name: string, data: string, status: number): void {
   throw new UpstreamError('truncated', 'the reply ended inside an event', { status })
 }
 
+/** The JSON of a complete body. Throws `malformed` for text that is not JSON. */
+export function orMalformed(value: unknown, status: number): unknown {
+  if (value === undefined) throw new UpstreamError('malformed', 'the reply is not JSON', { status })
+  return value
+}
+
 export const notJson = (status: number): UpstreamError =>
   new UpstreamError('malformed', 'an event of the stream is not JSON', { status })
 

@@ -1,4 +1,4 @@
-import { isObject } from '../core/json.ts'
+import { isObject, parseUnchecked } from '../core/json.ts'
 import { endOfString, readJsonString } from './json-text.ts'
 
 /** Where the events of a dialect have the text that comes in pieces, and what else differs from piece to piece. */
@@ -141,7 +141,7 @@ function cutHoles(text: string, { hole: holes, names }: TextForm): Holed {
 }
 
 function isProven({ before, after }: TextTemplate, form: TextForm): boolean {
-  const event = parse(filled(before) + PROBE + filled(after))
+  const event = parseUnchecked(filled(before) + PROBE + filled(after))
   if (!isObject(event) || form.textOf(event) !== PROBE) return false
   const holes = before.others.length + after.others.length
   const paddings = PADDINGS.filter((name) => event[name] === 'probe').length
@@ -154,12 +154,3 @@ const filled = ({ first, others }: Holed): string =>
     (text, { hole, literal }) => text + (hole === 'digits' ? PROBE_NUMBER : 'probe') + literal,
     first,
   )
-
-function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value
-  } catch {
-    return undefined
-  }
-}

@@ -1,5 +1,5 @@
 import { isObject } from '../../src/core/json.ts'
-import { inputOf } from '../../src/dialects/messages/build-messages.ts'
+import { inputOf } from '../../src/dialects/claude.ts'
 import { isSealed, unseal } from '../../src/dialects/opaque.ts'
 import { objectOf } from '../../src/http/json.ts'
 

@@ -1,5 +1,5 @@
 import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
-import { asFilledText, asText, isObject, isString, isText, restOf } from '../../core/json.ts'
+import { asFilledText, asText, isObject, isString, isText, restOf, textOfPart } from '../../core/json.ts'
 import { defaultReason, finishReasonOf } from '../finish.ts'
 import { createToolCalls, type ToolCalls } from './decode-calls.ts'
 import { type Citations, readLogprobs } from './decode-details.ts'
@@ -179,7 +179,7 @@ function readPart(part: unknown, choice: number, events: InferenceEvent[]): bool
   if (!isObject(part)) return part === null
   const { text, thinking, image_url, refusal } = part
   if (part['type'] === 'thinking' && (isString(thinking) || Array.isArray(thinking))) {
-    const thought = isString(thinking) ? thinking : thinking.map(textOf).join('')
+    const thought = isString(thinking) ? thinking : thinking.map(textOfPart).join('')
     if (thought !== '') events.push({ type: 'reasoning-delta', choice, text: thought })
     return true
   }
@@ -233,9 +233,6 @@ function withoutToldNulls(rest: JsonObject, place: string, state: ChoiceState): 
   }
   return kept && Object.fromEntries(kept)
 }
-
-const textOf = (part: unknown): string =>
-  isString(part) ? part : isObject(part) && isString(part['text']) ? part['text'] : ''
 
 const urlOf = (value: unknown): string | undefined => {
   const url = isObject(value) ? value['url'] : value

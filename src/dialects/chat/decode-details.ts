@@ -1,5 +1,6 @@
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
-import { asFilledText, asObject, isObject, isString, isText } from '../../core/json.ts'
+import { asObject, isObject, isString, isText } from '../../core/json.ts'
+import { placeOf, urlCitation } from '../citation.ts'
 import { checkAnnotations } from '../reply-decoder.ts'
 
 /** The annotations of one reply, each emitted once although chunks repeat them. */
@@ -70,18 +71,10 @@ const readCitation = (raw: JsonObject): UrlCitation | undefined => {
 }
 
 function citationOf(raw: unknown, content: unknown): UrlCitation | undefined {
-  if (!isObject(raw) || !isString(raw['url']) || raw['url'] === '') return undefined
-  return {
-    type: 'url_citation',
-    url: raw['url'],
-    title: asFilledText(raw['title']) ?? raw['url'],
-    ...(isText(content) ? { content } : {}),
-    startIndex: indexOf(raw['start_index']),
-    endIndex: indexOf(raw['end_index']),
-  }
+  if (!isObject(raw) || !isText(raw['url'])) return undefined
+  const { url, title, start_index: start, end_index: end } = raw
+  return urlCitation(String(url), title, content, { startIndex: placeOf(start), endIndex: placeOf(end) })
 }
-
-const indexOf = (value: unknown): number => (Number.isSafeInteger(value) ? Number(value) : 0)
 
 /**
  * Reads `logprobs` in the form that every client parses: `content` is a list of tokens, each with `bytes` and

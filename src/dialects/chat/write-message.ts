@@ -1,6 +1,7 @@
 import type { JsonObject, ReasoningDetail, UrlCitation } from '../../core/events.ts'
 import { isObject, restOf } from '../../core/json.ts'
 import type { ToolCall } from '../../core/request.ts'
+import { isUrlCitation } from '../citation.ts'
 
 /**
  * The `data` of `native` events of the chat dialect: the fields of one chunk (or one unary body) that our reader
@@ -29,9 +30,6 @@ export function viewAnnotation(annotation: UrlCitation | JsonObject): JsonObject
     },
   }
 }
-
-const isUrlCitation = (annotation: UrlCitation | JsonObject): annotation is UrlCitation =>
-  typeof annotation.startIndex === 'number' && typeof annotation.url === 'string'
 
 export const viewImage = (url: string): JsonObject => ({ type: 'image_url', image_url: { url } })
 

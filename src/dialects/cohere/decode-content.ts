@@ -2,6 +2,7 @@ import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
 import { asFilledText, asText, fieldsOf, isObject, isString, objectsIn } from '../../core/json.ts'
+import { urlCitation } from '../citation.ts'
 import { checkCalls } from '../reply-decoder.ts'
 import { characterPlaces } from '../text-places.ts'
 import { REASONING_FORMAT } from './build-messages.ts'
@@ -185,15 +186,7 @@ type Places = Pick<UrlCitation, 'startIndex' | 'endIndex'>
 function pageOf(source: JsonObject, cited: unknown, places: Places): UrlCitation[] {
   const { url, title } = detailsOf(source)
   if (!isString(url) || !/^https?:/i.test(url)) return []
-  return [
-    {
-      type: 'url_citation',
-      url,
-      title: asFilledText(title) ?? url,
-      ...(isString(cited) && cited !== '' ? { content: cited } : {}),
-      ...places,
-    },
-  ]
+  return [urlCitation(url, title, cited, places)]
 }
 
 function fileCitation(

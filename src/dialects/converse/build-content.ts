@@ -1,9 +1,9 @@
-import { dataUrlHead } from '../../core/data-url.ts'
+import { base64Of, dataUrlHead } from '../../core/data-url.ts'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { asText, isObject } from '../../core/json.ts'
 import type { ContentPart } from '../../core/request.ts'
-import type { Drop } from '../dropped.ts'
+import { type Drop, leaveOut } from '../dropped.ts'
 import { quoted } from '../mismatch.ts'
 import { type Abilities, cachePointFor } from './model.ts'
 
@@ -51,7 +51,7 @@ function writeBlocks(part: ContentPart, path: string, writing: Writing): JsonObj
     case 'file':
       return writeFile(part, path, writing)
     case 'unknown':
-      return leaveOut(`content.${String(part.data['type'])}`, writing)
+      return leaveOut(`content.${String(part.data['type'])}`, writing.drop)
   }
 }
 
@@ -65,9 +65,9 @@ function writeAudio(
   { data, format }: Extract<ContentPart, { type: 'audio' }>,
   writing: Writing,
 ): JsonObject[] {
-  const { inputModalities } = writing
+  const { inputModalities, drop } = writing
   if (inputModalities.length > 0 && !inputModalities.includes('audio')) {
-    return leaveOut('content.input_audio', writing)
+    return leaveOut('content.input_audio', drop)
   }
   return [{ audio: { format: format === 'pcm16' ? 'pcm' : format, source: { bytes: data } } }]
 }
@@ -78,7 +78,7 @@ function writeFile(
   writing: Writing,
 ): JsonObject[] {
   const { data, filename, extra } = part
-  if (data === undefined) return leaveOut('content.file', writing)
+  if (data === undefined) return leaveOut('content.file', writing.drop)
   const content = readContent(data, `${path}.file.file_data`)
   // Clients send bare base64 without a name only for PDF.
   const mediaType = content.mediaType ?? typeByName(filename ?? '.pdf') ?? 'application/pdf'
@@ -88,7 +88,7 @@ function writeFile(
   const video = VIDEOS[mediaType]
   if (video !== undefined) return [{ video: { format: video, source } }]
   const format = DOCUMENTS[mediaType] ?? (/^text\/|json$|xml$|yaml$/.test(mediaType) ? 'txt' : undefined)
-  if (format === undefined) return leaveOut('content.file', writing)
+  if (format === undefined) return leaveOut('content.file', writing.drop)
   const citations = extra?.['citations']
   const name = documentName(filename, writing.documentNames)
   return [{ document: { format, name, source, ...(isObject(citations) ? { citations } : {}) } }]
@@ -117,11 +117,6 @@ function documentName(filename: string | undefined, taken: Map<string, number>):
   taken.set(base, number)
   taken.set(name, 1)
   return name
-}
-
-function leaveOut(name: string, { drop }: Writing): [] {
-  drop(name)
-  return []
 }
 
 type Formats = Readonly<Record<string, string>>
@@ -173,8 +168,7 @@ interface Content {
 function readContent(url: string, path: string): Content {
   const head = dataUrlHead(url)
   if (head) {
-    const rest = url.slice(head.length)
-    const bytes = head.isBase64 ? rest : Buffer.from(unescaped(rest)).toString('base64')
+    const bytes = base64Of(url, head)
     if (bytes === '') throw badRequest('holds no data', path)
     return { mediaType: (head.mediaType || 'text/plain').toLowerCase(), source: { bytes } }
   }
@@ -205,11 +199,3 @@ function typeByName(name: string): string | undefined {
 }
 
 const SYNONYMS: Formats = { jpg: 'jpeg', htm: 'html', markdown: 'md', text: 'txt', '3gp': 'three_gp' }
-
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}

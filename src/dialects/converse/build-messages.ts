@@ -1,7 +1,8 @@
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, parseJson } from '../../core/json.ts'
+import { isObject } from '../../core/json.ts'
 import type { Message, ToolCall } from '../../core/request.ts'
+import { inputOf, type Turn, turnsOf } from '../claude.ts'
 import { thoughtsOf } from '../thoughts.ts'
 import { type Writing, writePart } from './build-content.ts'
 import { cachePointFor } from './model.ts'
@@ -12,11 +13,6 @@ export interface Written {
   messages: Turn[]
 }
 
-export interface Turn {
-  role: 'user' | 'assistant'
-  content: JsonObject[]
-}
-
 /**
  * | message | Converse |
  * |---|---|
@@ -24,31 +20,15 @@ export interface Turn {
  * | user | a user turn |
  * | assistant | an assistant turn: thoughts, text (or refusal), calls |
  * | tool | a `toolResult` in a user turn |
- *
- * The API requires roles to alternate, so consecutive turns of one role are merged; results of parallel calls are then in
- * one turn.
  */
 export function writeMessages(messages: readonly Message[], writing: Writing): Written {
-  const system: JsonObject[] = []
-  const turns: Turn[] = []
-  for (const [index, message] of messages.entries()) {
-    const content = writeContent(message, `messages[${index}]`, writing)
-    if (message.role === 'system' || message.role === 'developer') system.push(...content)
-    else addTurn(turns, message.role === 'assistant' ? 'assistant' : 'user', content)
-  }
-  // Without any other message, the instructions become the user's turn.
-  if (turns.length === 0) addTurn(turns, 'user', system.splice(0))
+  const { system, turns } = turnsOf(messages, (message, index) =>
+    writeContent(message, `messages[${index}]`, writing),
+  )
   if (turns.length === 0) throw badRequest('hold no text that a model could answer', 'messages')
   for (const turn of turns) accompanyDocuments(turn)
   trimPrefill(turns)
   return { system, messages: turns }
-}
-
-function addTurn(turns: Turn[], role: Turn['role'], content: JsonObject[]): void {
-  if (content.length === 0) return
-  const last = turns.at(-1)
-  if (last?.role === role) last.content.push(...content)
-  else turns.push({ role, content })
 }
 
 /** The API rejects a document without any text beside it, so its name is added as text. */
@@ -122,13 +102,6 @@ const writeCall = ({ id, name, arguments: json }: ToolCall): JsonObject => ({
   name: writeToolName(name),
   input: inputOf(json),
 })
-
-/** The input must be an object. Invalid JSON is kept under the key that Anthropic's documentation names. */
-function inputOf(json: string): JsonObject {
-  if (json.trim() === '') return {}
-  const value = parseJson(json)
-  return isObject(value) ? value : { INVALID_JSON: json }
-}
 
 /** Some models reject an empty result, so it becomes a word. Cache points follow the result. */
 function writeResult(message: Message, path: string, writing: Writing): JsonObject[] {

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../core/events.ts'
-import { defined, fieldsOf, isObject, isString } from '../../core/json.ts'
+import { defined, fieldsOf, isObject } from '../../core/json.ts'
 import type { FunctionTool, InferenceRequest, Tool, ToolChoice } from '../../core/request.ts'
-import { ANSWER_TOOL, strictSchema } from '../claude.ts'
+import type { Turn } from '../claude.ts'
+import { ANSWER_TOOL, descriptionOfAnswer, isForced, strictSchema } from '../claude.ts'
 import type { Drop } from '../dropped.ts'
-import type { Turn } from './build-messages.ts'
 import { type Abilities, cachePointFor } from './model.ts'
 import { writeToolName } from './names.ts'
 
@@ -139,11 +139,10 @@ function withAnswerTool(
   description: unknown,
 ): ToolConfig | undefined {
   if (schema['type'] !== 'object') return undefined
-  const isForced = toolChoice !== undefined && toolChoice !== 'auto' && toolChoice !== 'none'
-  if (toolConfig !== undefined && isForced) return undefined
+  if (toolConfig !== undefined && isForced(toolChoice)) return undefined
   const toolSpec = {
     name: ANSWER_TOOL,
-    description: isString(description) ? description : 'Answer with this tool, and with nothing else.',
+    description: descriptionOfAnswer(description),
     inputSchema: { json: schema },
   }
   const isFree = toolConfig !== undefined && toolChoice !== 'none'

@@ -2,9 +2,10 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, fieldsOf, isObject } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
+import { type Turn, writeStop } from '../claude.ts'
 import type { DialectCall } from '../dialect.ts'
-import { type Drop, dropsInto, dropUncarried } from '../dropped.ts'
-import { type Turn, writeMessages } from './build-messages.ts'
+import { type Drop, dropsInto, dropUncarried, writeServiceTier } from '../dropped.ts'
+import { writeMessages } from './build-messages.ts'
 import { writeReasoning } from './build-reasoning.ts'
 import { wantsGrounding, writeFormat, writeTools } from './build-tools.ts'
 import { type Abilities, abilitiesOf, cachePointFor } from './model.ts'
@@ -49,6 +50,8 @@ export function buildConverse(request: InferenceRequest, attempt: Attempt): Dial
   const isForced = toolConfig?.toolChoice !== undefined && toolConfig.toolChoice['auto'] === undefined
   const reasoning = writeReasoning(request, { attempt, abilities, bound, isForced }, drop)
   const { inferenceConfig, fields } = writeSampling(request, bound, reasoning, abilities, drop)
+  const { serviceTier } = request
+  const tier = serviceTier === 'auto' ? undefined : writeServiceTier(serviceTier, TIERS, drop)
   const additionalModelRequestFields = { ...fields, ...reasoning, ...callersFields(request) }
   const body: JsonObject = defined({
     messages,
@@ -57,7 +60,7 @@ export function buildConverse(request: InferenceRequest, attempt: Attempt): Dial
     toolConfig,
     outputConfig,
     additionalModelRequestFields: filled(additionalModelRequestFields),
-    serviceTier: writeServiceTier(request.serviceTier, drop),
+    serviceTier: tier === undefined ? undefined : { type: tier },
     requestMetadata: writeMetadata(request.metadata, drop),
     ...ownFields(request),
   })
@@ -107,9 +110,8 @@ function writeSampling(
     if (rule === 'none' || isSecond || (rule === 'thinking' && topP < 0.95)) drop('top_p')
     else config['topP'] = topP
   }
-  const stop = sampling.stop?.filter((sequence) => sequence.trim() !== '')
-  if (stop?.length !== sampling.stop?.length) drop('stop')
-  if (stop !== undefined && stop.length > 0) config['stopSequences'] = stop
+  const stop = writeStop(sampling, drop)
+  if (stop !== undefined) config['stopSequences'] = stop
   return { inferenceConfig: config, fields: writeTopK(sampling.topK, rule, abilities, drop) }
 }
 
@@ -153,13 +155,6 @@ const TIERS: Readonly<Record<string, string>> = {
   flex: 'flex',
   priority: 'priority',
   fast: 'priority',
-}
-
-function writeServiceTier(tier: string | undefined, drop: Drop): JsonObject | undefined {
-  if (tier === undefined || tier === 'auto') return undefined
-  const type = Object.hasOwn(TIERS, tier) ? TIERS[tier] : undefined
-  if (type === undefined) drop('service_tier')
-  return type === undefined ? undefined : { type }
 }
 
 /** AWS's rule for names and values; a single pair that breaks it fails the call. */

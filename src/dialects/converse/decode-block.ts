@@ -1,19 +1,12 @@
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { fieldsOf, isObject, isString, objectsIn, parseJson, textOf } from '../../core/json.ts'
-import {
-  addRedacted,
-  addText,
-  addThought,
-  type Block,
-  type Blocks as ClaudeBlocks,
-  callBlock,
-} from '../claude-blocks.ts'
+import { addRedacted, addText, addThought, type Block, type Blocks, callBlock } from '../claude-blocks.ts'
 import { REASONING_FORMAT } from '../thoughts.ts'
 import { annotationOf } from './decode-citation.ts'
 import { readRedacted, readToolName } from './names.ts'
 
 /** The shared state of the blocks of one reply. */
-export interface Blocks extends ClaudeBlocks {
+export interface ConverseBlocks extends Blocks {
   /** The start of the text that a citation without text of its own belongs to. */
   citedFrom: number
 }
@@ -30,7 +23,7 @@ export interface Blocks extends ClaudeBlocks {
  * | `toolUse` and `toolResult` of tools that run at AWS (`server_tool_use`) | `native`, complete |
  * | `image` | an image |
  */
-export function openBlock(start: JsonObject, blocks: Blocks, events: InferenceEvent[]): Block {
+export function openBlock(start: JsonObject, blocks: ConverseBlocks, events: InferenceEvent[]): Block {
   const { toolUse, toolResult } = start
   if (isObject(toolUse)) {
     if (toolUse['type'] === 'server_tool_use') return nativeBlock('toolUse', toolUse)
@@ -45,7 +38,7 @@ export function openBlock(start: JsonObject, blocks: Blocks, events: InferenceEv
 /** A block of a reply that was not streamed. */
 export function readBlock(
   raw: JsonObject,
-  blocks: Blocks,
+  blocks: ConverseBlocks,
   wasTruncated: boolean,
   events: InferenceEvent[],
 ): void {
@@ -55,7 +48,7 @@ export function readBlock(
 }
 
 /** Text, citations, thoughts and images: the deltas show which. */
-function spokenBlock(start: JsonObject, blocks: Blocks): Block {
+function spokenBlock(start: JsonObject, blocks: ConverseBlocks): Block {
   const startIndex = blocks.textLength
   const imageFormat = fieldsOf(start['image'])['format']
   const citations: JsonObject[] = []

@@ -1,5 +1,6 @@
 import type { JsonObject, UrlCitation } from '../../core/events.ts'
 import { asText, defined, fieldsOf, isObject, isString, objectsIn } from '../../core/json.ts'
+import { urlCitation } from '../citation.ts'
 
 /**
  * | location | annotation |
@@ -33,16 +34,7 @@ export function annotationOf(
   const title = asText(citation['title'])
   const content = quoteOf(citation['sourceContent'])
   const url = addressOf(location, citation['source'])
-  if (url !== undefined) {
-    return {
-      type: 'url_citation',
-      url,
-      title: title || url,
-      ...(content === '' ? {} : { content }),
-      startIndex,
-      endIndex,
-    }
-  }
+  if (url !== undefined) return urlCitation(url, title, content, { startIndex, endIndex })
   return defined({
     ...placeOf(location, title),
     cited_text: content === '' ? undefined : content,

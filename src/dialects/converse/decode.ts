@@ -4,7 +4,7 @@ import { asList, fieldsOf, isObject, isString } from '../../core/json.ts'
 import { type Block, finishOf, isTruncation } from '../claude-blocks.ts'
 import { frameOf, newProgress, type ReplyProgress } from '../event-decoder.ts'
 import { noAnswer, notJson, parseReply, type ReplyDecoder, unfinished } from '../reply-decoder.ts'
-import { type Blocks, openBlock, readBlock } from './decode-block.ts'
+import { type ConverseBlocks, openBlock, readBlock } from './decode-block.ts'
 import { isException, readException } from './errors.ts'
 import { EXCEPTION } from './event-stream.ts'
 import { readServiceTier, readUsage } from './usage.ts'
@@ -68,7 +68,7 @@ function messageIn(body: unknown): JsonObject | undefined {
 
 /** The state of one reply between its events. */
 interface MessageState extends ReplyProgress {
-  readonly blocks: Blocks
+  readonly blocks: ConverseBlocks
   /** By `contentBlockIndex`. */
   readonly open: Map<number, Block>
   stopReason: string | null

@@ -2,9 +2,10 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { fieldsOf, isObject, isString } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
+import { unservedOf } from '../caller-fields.ts'
 import type { Drop } from '../dropped.ts'
 import { generationOf } from './build-thinking.ts'
-import { NOT_SENT, unservedOf } from './schema.ts'
+import { NOT_SENT } from './schema.ts'
 import { FOREIGN_CALL, isSealedSignature } from './signatures.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { dataUrlHead } from '../../core/data-url.ts'
+import { base64Of, dataUrlHead } from '../../core/data-url.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import type { ContentPart } from '../../core/request.ts'
@@ -54,20 +54,8 @@ function writeFile(
 
 function writeMedia(url: string, usualType: string): JsonObject {
   const head = dataUrlHead(url)
-  if (head) {
-    const data = url.slice(head.length)
-    return inline(head.mediaType || usualType, head.isBase64 ? data : base64Of(data))
-  }
+  if (head) return inline(head.mediaType || usualType, base64Of(url, head))
   return /^[a-z][a-z0-9+.-]*:/i.test(url) ? fileData(url) : inline(usualType, url)
-}
-
-/** The text of a data URL should be percent-encoded; if it is not, it is sent unchanged. */
-function base64Of(text: string): string {
-  try {
-    return Buffer.from(decodeURIComponent(text)).toString('base64')
-  } catch {
-    return Buffer.from(text).toString('base64')
-  }
 }
 
 const inline = (mimeType: string, data: string): JsonObject => ({ inlineData: { mimeType, data } })

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { asText, defined, fieldsOf, isObject } from '../../core/json.ts'
 import { bodyIn, type InferenceRequest, type Sampling } from '../../core/request.ts'
 import type { DialectCall } from '../dialect.ts'
-import { type Drop, dropsInto, NEUTRAL_CHAT_FIELDS } from '../dropped.ts'
+import { type Drop, dropsInto, NEUTRAL_CHAT_FIELDS, writeServiceTier } from '../dropped.ts'
 import { writeContents } from './build-contents.ts'
 import { ownBody } from './build-own.ts'
 import { dropMark } from './build-parts.ts'
@@ -53,6 +53,7 @@ export function buildGemini(request: InferenceRequest, attempt: Attempt): Dialec
   const dropped: string[] = []
   const drop = dropsInto(dropped)
   const room = createRoom()
+  const { serviceTier } = request
   const { upstreamId } = attempt.endpoint
   if (bodyIn(request, 'gemini')) {
     const body = ownBody(request, attempt, drop)
@@ -77,7 +78,7 @@ export function buildGemini(request: InferenceRequest, attempt: Attempt): Dialec
     contents,
     ...writeTools(request, upstreamId, drop, room),
     generationConfig: Object.keys(generationConfig).length > 0 ? generationConfig : undefined,
-    serviceTier: writeServiceTier(request.serviceTier, drop),
+    serviceTier: serviceTier === 'auto' ? undefined : writeServiceTier(serviceTier, TIERS, drop),
   })
   dropRest(request, drop)
   const call = { path: pathOf(upstreamId, request.stream), headers: {}, body, dropped }
@@ -148,17 +149,11 @@ function writeMediaConfig(request: InferenceRequest, drop: Drop): JsonObject {
   return config
 }
 
-const TIERS: Readonly<Record<string, string | undefined>> = {
+const TIERS: Readonly<Record<string, string>> = {
   default: 'standard',
   flex: 'flex',
   priority: 'priority',
   fast: 'priority',
-}
-
-function writeServiceTier(tier: string | undefined, drop: Drop): string | undefined {
-  if (tier === undefined || tier === 'auto') return undefined
-  if (!Object.hasOwn(TIERS, tier)) drop('service_tier')
-  return TIERS[tier]
 }
 
 function dropRest(request: InferenceRequest, drop: Drop): void {

@@ -2,9 +2,10 @@ import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
+import { plainest } from '../caller-fields.ts'
 import { quoted } from '../mismatch.ts'
 import { shortName } from '../tool-names.ts'
-import { createThoughts, type Keep, plainest, readPart } from './parse-parts.ts'
+import { createThoughts, type Keep, readPart } from './parse-parts.ts'
 import type { Content, GeminiBody, Part } from './schema.ts'
 
 type Call = NonNullable<Part['functionCall']>

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
 import { asText, defined } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
+import { dropsInto } from '../dropped.ts'
 import { checkImageData } from '../image-data.ts'
 import type { Part } from './schema.ts'
 import {
@@ -67,12 +68,6 @@ function readFile(uri: string, mimeType: string, name: string | null | undefined
   if (/^image\//i.test(mimeType)) return { type: 'image', url: uri }
   if (/^video\//i.test(mimeType) || VIDEO_SITE.test(uri)) return { type: 'video', url: uri }
   return defined({ type: 'file', data: uri, filename: name || undefined })
-}
-
-/** A single text becomes a string, which every provider takes. */
-export function plainest(parts: ContentPart[]): string | ContentPart[] {
-  const [only] = parts
-  return parts.length === 1 && only?.type === 'text' && only.extra === undefined ? only.text : parts
 }
 
 /** The thoughts of one turn of the model: turns the parts that `write-parts.ts` wrote back into reasoning details. */
@@ -147,12 +142,7 @@ export interface Keep {
 
 export function createKeep(): Keep {
   const names: string[] = []
-  const known = new Set<string>()
-  const keep = (name: string): void => {
-    if (known.has(name)) return
-    known.add(name)
-    names.push(name)
-  }
+  const keep = dropsInto(names)
   return Object.assign(keep, {
     names,
     rest(object: JsonObject, carried: ReadonlySet<string>, place: string): void {

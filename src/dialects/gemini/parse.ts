@@ -3,12 +3,12 @@ import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject } from '../../core/json.ts'
 import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
 import { words } from '../../core/words.ts'
-import { readConversationRouting } from '../caller-fields.ts'
+import { readConversationRouting, unservedOf } from '../caller-fields.ts'
 import { bodyCheck } from '../mismatch.ts'
 import { readContents } from './parse-contents.ts'
 import { createKeep, type Keep } from './parse-parts.ts'
 import { readFormat, readToolChoice, readTools } from './parse-tools.ts'
-import { type GeminiBody, geminiBody, generationConfig, NOT_SENT, unservedOf } from './schema.ts'
+import { type GeminiBody, geminiBody, generationConfig, NOT_SENT } from './schema.ts'
 
 const checkBody = bodyCheck(geminiBody)
 

@@ -1,6 +1,4 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import type { JsonObject } from '../../core/events.ts'
-import { asList, isObject } from '../../core/json.ts'
 import { conversationFields, GATEWAY_FIELDS, model, stopServerToolsWhen } from '../caller-schema.ts'
 import { anyObject, bounded, oneOf, openObject, optional } from '../fields.ts'
 
@@ -132,12 +130,3 @@ export type Content = Static<typeof content>
 
 /** Fields for the gateway itself, and those in the path of a call: never in a body that is sent. */
 export const NOT_SENT: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, 'model', 'stream', 'user'])
-
-/** Plugins that the caller asked for and that do not exist in this dialect. */
-export function unservedOf({ plugins }: JsonObject): string[] {
-  const names: string[] = []
-  for (const plugin of asList(plugins)) {
-    if (isObject(plugin) && plugin.enabled !== false) names.push(`plugins.${String(plugin.id)}`)
-  }
-  return names
-}

@@ -2,6 +2,7 @@ import type { Carrier } from '../../core/carrier.ts'
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
 import { asObject, fieldsOf, isObject, isString, parseUnchecked } from '../../core/json.ts'
 import type { ReplyContext } from '../../core/result.ts'
+import { placeOf } from '../citation.ts'
 import { longNames } from '../tool-names.ts'
 import { isOwnDetail, joinedDetails, sealDetails } from './signatures.ts'
 
@@ -107,8 +108,8 @@ function cite(annotation: UrlCitation | JsonObject, { cited, lost }: CandidatePa
     lost.add('annotations')
     return
   }
-  const at = (place: unknown): number => (Number.isSafeInteger(place) ? Number(place) : 0)
-  cited.cite({ url, title: isString(title) ? title : url, start: at(startIndex), end: at(endIndex) })
+  const places = { start: placeOf(startIndex), end: placeOf(endIndex) }
+  cited.cite({ url, title: isString(title) ? title : url, ...places })
 }
 
 const DATA_URL = /^data:([^;,]*);base64,/i

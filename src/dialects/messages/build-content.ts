@@ -1,4 +1,4 @@
-import { dataUrlHead } from '../../core/data-url.ts'
+import { base64Of, dataUrlHead } from '../../core/data-url.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { asFilledText, defined } from '../../core/json.ts'
 import type { ContentPart } from '../../core/request.ts'
@@ -51,18 +51,9 @@ function writeFile(part: Extract<ContentPart, { type: 'file' }>, drop: Drop): Js
 export function sourceOf(url: string): JsonObject {
   const head = dataUrlHead(url)
   if (head) {
-    const rest = url.slice(head.length)
-    const data = head.isBase64 ? rest : Buffer.from(unescaped(rest)).toString('base64')
-    return { type: 'base64', media_type: (head.mediaType || 'text/plain').toLowerCase(), data }
+    const type = (head.mediaType || 'text/plain').toLowerCase()
+    return { type: 'base64', media_type: type, data: base64Of(url, head) }
   }
   if (/^https?:/i.test(url)) return { type: 'url', url }
   return { type: 'base64', media_type: 'application/pdf', data: url }
-}
-
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

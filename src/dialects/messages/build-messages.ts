@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, parseJson } from '../../core/json.ts'
+import { isObject } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
+import { inputOf, type Turn, turnsOf } from '../claude.ts'
 import type { Drop } from '../dropped.ts'
 import { thoughtsOf } from '../thoughts.ts'
 import { writePart } from './build-content.ts'
@@ -14,25 +15,9 @@ interface Written {
   usesFiles: boolean
 }
 
-interface Turn {
-  role: 'user' | 'assistant'
-  content: JsonObject[]
-}
-
-/**
- * System and developer messages become `system`, from any position: the API has no other place for them. Results
- * of tools are blocks of a user turn, and turns of one role that follow each other are one, as the API reads them.
- */
+/** Results of tools are blocks of a user turn. */
 export function writeMessages(messages: readonly Message[], drop: Drop): Written {
-  const system: JsonObject[] = []
-  const turns: Turn[] = []
-  for (const message of messages) {
-    const content = writeContent(message, drop)
-    if (message.role === 'system' || message.role === 'developer') system.push(...content)
-    else addTurn(turns, message.role === 'assistant' ? 'assistant' : 'user', content)
-  }
-  // Instructions alone are a question.
-  if (turns.length === 0) addTurn(turns, 'user', system.splice(0))
+  const { system, turns } = turnsOf(messages, (message) => writeContent(message, drop))
   trimPrefill(turns)
   const usesFiles = turns.some(({ content }) => content.some(isFileReference))
   return { system: viewSystem(system), messages: turns.map(viewTurn), usesFiles }
@@ -41,13 +26,6 @@ export function writeMessages(messages: readonly Message[], drop: Drop): Written
 function isFileReference({ source, content }: JsonObject): boolean {
   if (Array.isArray(content)) return content.some((block) => isObject(block) && isFileReference(block))
   return isObject(source) && source.type === 'file'
-}
-
-function addTurn(turns: Turn[], role: Turn['role'], content: JsonObject[]): void {
-  if (content.length === 0) return
-  const last = turns.at(-1)
-  if (last?.role === role) last.content.push(...content)
-  else turns.push({ role, content })
 }
 
 /** The API refuses an answer that is begun for the model and ends in white space. */
@@ -130,13 +108,6 @@ const writeCall = ({ id, name, arguments: json, extra }: ToolCall): JsonObject =
   input: inputOf(json),
   ...cacheMarkOf(extra),
 })
-
-/** The input is an object. What a model wrote badly is kept under the key that the API's documentation names. */
-export function inputOf(json: string): JsonObject {
-  if (json.trim() === '') return {}
-  const value = parseJson(json)
-  return isObject(value) ? value : { INVALID_JSON: json }
-}
 
 /** Former thoughts go back as they came: `thinking` with its signature, `redacted_thinking`. */
 const writeThoughts = (message: Message, drop: Drop): JsonObject[] =>

@@ -2,11 +2,12 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { asList, fieldsOf, isObject, isString, isText } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
+import { unservedOf } from '../caller-fields.ts'
 import { hasUnsignedTurn, type Traits } from '../claude.ts'
 import { type Drop, leaveOut } from '../dropped.ts'
 import { isSealed } from '../opaque.ts'
 import { sourceOf } from './build-content.ts'
-import { callIdOf, isBlank, NOT_SENT, unservedOf } from './fields.ts'
+import { callIdOf, isBlank, NOT_SENT } from './fields.ts'
 import { messagesBody } from './schema.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
-import { asList, asObject, defined, fieldsOf, isObject, isString } from '../../core/json.ts'
+import { asList, asObject, defined, fieldsOf, isObject } from '../../core/json.ts'
 import type { FunctionTool, InferenceRequest, Tool, ToolChoice } from '../../core/request.ts'
-import { ANSWER_TOOL, strictSchema, type Traits } from '../claude.ts'
+import { ANSWER_TOOL, descriptionOfAnswer, isForced, strictSchema, type Traits } from '../claude.ts'
 import type { Drop } from '../dropped.ts'
 import { cacheMarkOf } from './fields.ts'
 
@@ -77,13 +77,13 @@ function addAnswerTool(
   drop: Drop,
 ): void {
   const tools = asList(body.tools)
-  if (tools.length > 0 && toolChoice !== undefined && toolChoice !== 'auto' && toolChoice !== 'none') {
+  if (tools.length > 0 && isForced(toolChoice)) {
     drop('response_format')
     return
   }
   const tool = {
     name: ANSWER_TOOL,
-    description: isString(description) ? description : 'Answer with this tool, and with nothing else.',
+    description: descriptionOfAnswer(description),
     input_schema: schema,
   }
   const isFree = tools.length > 0 && toolChoice !== 'none'

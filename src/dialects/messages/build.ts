@@ -2,9 +2,9 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { asObject, defined, fieldsOf, isObject } from '../../core/json.ts'
 import { bodyIn, type InferenceRequest } from '../../core/request.ts'
-import { type Traits, thinkingOf, traitsOf } from '../claude.ts'
+import { type Traits, thinkingOf, traitsOf, writeStop } from '../claude.ts'
 import type { DialectCall } from '../dialect.ts'
-import { type Drop, dropsInto, dropUncarried } from '../dropped.ts'
+import { type Drop, dropsInto, dropUncarried, writeServiceTier } from '../dropped.ts'
 import { writeMessages } from './build-messages.ts'
 import { ownBody } from './build-own.ts'
 import { applyFormat, writeToolChoice, writeTools } from './build-tools.ts'
@@ -54,8 +54,8 @@ export function buildMessages(request: InferenceRequest, attempt: Attempt): Dial
     tools: tools.length > 0 ? tools : undefined,
     tool_choice: tools.length > 0 ? writeToolChoice(request, drop) : undefined,
     stream: request.stream ? true : undefined,
-    stop_sequences: writeStop(request.sampling.stop, drop),
-    service_tier: writeServiceTier(request.serviceTier, drop),
+    stop_sequences: writeStop(request.sampling, drop),
+    service_tier: writeServiceTier(request.serviceTier, TIERS, drop),
     metadata: request.user === undefined ? undefined : { user_id: request.user },
     cache_control: asObject(request.body.cache_control),
   })
@@ -72,13 +72,6 @@ function boundOf({ maxOutputTokens, reasoning }: InferenceRequest, attempt: Atte
   return bound ?? (reasoning === undefined ? UNKNOWN_BOUND : UNKNOWN_BOUND_THINKING)
 }
 
-/** A sequence of white space alone is refused. */
-function writeStop(stop: readonly string[] | undefined, drop: Drop): string[] | undefined {
-  const taken = stop?.filter((sequence) => sequence.trim() !== '')
-  if (taken?.length !== stop?.length) drop('stop')
-  return taken && taken.length > 0 ? taken : undefined
-}
-
 const TIERS: Readonly<Record<string, string>> = {
   auto: 'auto',
   priority: 'auto',
@@ -86,18 +79,11 @@ const TIERS: Readonly<Record<string, string>> = {
   default: 'standard_only',
 }
 
-function writeServiceTier(tier: string | undefined, drop: Drop): string | undefined {
-  if (tier === undefined) return undefined
-  const written = Object.hasOwn(TIERS, tier) ? TIERS[tier] : undefined
-  if (written === undefined) drop('service_tier')
-  return written
-}
-
 /** Callers of this dialect may use the service tiers of other dialects. */
 function applyServiceTier(body: JsonObject, { serviceTier }: InferenceRequest, drop: Drop): void {
   const { service_tier } = body
   if (service_tier === undefined || service_tier === 'auto' || service_tier === 'standard_only') return
-  const tier = writeServiceTier(serviceTier, drop)
+  const tier = writeServiceTier(serviceTier, TIERS, drop)
   if (tier === undefined) delete body.service_tier
   else body.service_tier = tier
 }

@@ -1,5 +1,6 @@
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
 import { isObject, textOf } from '../../core/json.ts'
+import { urlCitation } from '../citation.ts'
 import { addRedacted, addText, addThought, type Block, type Blocks, callBlock } from '../claude-blocks.ts'
 import { REASONING_FORMAT } from '../thoughts.ts'
 
@@ -57,15 +58,7 @@ function textBlock(raw: JsonObject, blocks: Blocks, events: InferenceEvent[]): B
 function annotationOf(citation: JsonObject, startIndex: number, endIndex: number): UrlCitation | JsonObject {
   const url = textOf(citation['url']) || textOf(citation['source'])
   if (!/^https?:/i.test(url)) return { ...citation, start_index: startIndex, end_index: endIndex }
-  const content = textOf(citation['cited_text'])
-  return {
-    type: 'url_citation',
-    url,
-    title: textOf(citation['title']) || url,
-    ...(content === '' ? {} : { content }),
-    startIndex,
-    endIndex,
-  }
+  return urlCitation(url, citation['title'], citation['cited_text'], { startIndex, endIndex })
 }
 
 function thinkingBlock(raw: JsonObject, blocks: Blocks, events: InferenceEvent[]): Block {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { asList, isObject, isString } from '../../core/json.ts'
+import { isObject, isString } from '../../core/json.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import { dropsInto } from '../dropped.ts'
 
@@ -28,15 +28,6 @@ export function createKeep(): Keep {
  * models; Anthropic's own word `default` goes through.
  */
 export const NOT_SENT: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, 'fallbacks', 'user'])
-
-/** What the caller asked the gateway itself for, and nothing here does. */
-export function unservedOf({ plugins }: JsonObject): string[] {
-  const names: string[] = []
-  for (const plugin of asList(plugins)) {
-    if (isObject(plugin) && plugin.enabled !== false) names.push(`plugins.${String(plugin.id)}`)
-  }
-  return names
-}
 
 /** The `cache_control` marker of a part, message or tool. */
 export const cacheMarkOf = (extra: JsonObject | undefined): JsonObject =>

@@ -37,12 +37,6 @@ export function readBlock(block: ContentBlock, at: string, keep: Keep): ContentP
 export const readBlocks = (blocks: readonly ContentBlock[], at: string, keep: Keep): ContentPart[] =>
   blocks.flatMap((block, i) => readBlock(block, `${at}[${i}]`, keep))
 
-/** One text without marks is a string, which every provider takes. */
-export function plainest(parts: ContentPart[]): string | ContentPart[] {
-  const [only] = parts
-  return parts.length === 1 && only?.type === 'text' && only.extra === undefined ? only.text : parts
-}
-
 const TEXT = new Set(['type', 'text', 'citations'])
 
 export function readText(block: TextBlock, keep: Keep): ContentPart {

@@ -1,6 +1,6 @@
 import { type FrameBatch, type InferenceEvent, type JsonObject, nativeData } from '../../core/events.ts'
 import { asList, fieldsOf, isObject, isString, isText, objectsIn, textOf } from '../../core/json.ts'
-import { inputOf } from './build-messages.ts'
+import { inputOf } from '../claude.ts'
 import type { BlockSink } from './write-state.ts'
 
 /**

@@ -4,7 +4,7 @@ import { fieldsOf, isObject } from '../../core/json.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
-import { parseReply } from '../reply-decoder.ts'
+import { orMalformed, parseReply } from '../reply-decoder.ts'
 import { tokenCount } from '../usage.ts'
 
 /** A batch of long vectors, or ten large images in base64. */
@@ -13,7 +13,7 @@ const LIMIT_BYTES = 192 * 1024 * 1024
 /** The JSON of a 2xx reply. Throws `UpstreamError`: `malformed`, or the error that the body holds. */
 export async function readJson(reply: UpstreamReply): Promise<unknown> {
   const text = await reply.text(LIMIT_BYTES)
-  const body = parse(text, reply.status)
+  const body = orMalformed(parseReply(text, reply.status), reply.status)
   if (isErrorBody(body) && !hasAnswer(body)) throw errorInReply(body, reply.status)
   return body
 }
@@ -28,12 +28,6 @@ export async function readJsonObject(reply: UpstreamReply): Promise<JsonObject> 
 const ANSWERS = ['data', 'results', 'embeddings', 'predictions', 'candidates', 'text', 'images']
 const hasAnswer = (body: unknown): boolean =>
   isObject(body) && !('error' in body) && ANSWERS.some((name) => body[name] !== undefined)
-
-function parse(text: string, status: number): unknown {
-  const value = parseReply(text, status)
-  if (value === undefined) throw new UpstreamError('malformed', 'the reply is not JSON', { status })
-  return value
-}
 
 /** An unusable answer; another endpoint may be tried. */
 export const malformed = (reason: string): UpstreamError =>

@@ -1,5 +1,6 @@
 import type { InferenceEvent, JsonObject, ReasoningDetail, UrlCitation } from '../../core/events.ts'
-import { asFilledText, isObject, isString, isText } from '../../core/json.ts'
+import { isObject, isString, isText } from '../../core/json.ts'
+import { placeOf, urlCitation } from '../citation.ts'
 import { sharedFields } from './items.ts'
 
 /** What the items of one reply share. */
@@ -138,18 +139,10 @@ export function addAnnotation(part: Part, raw: unknown, events: InferenceEvent[]
 
 function citationOf(raw: JsonObject, startsAt: number): UrlCitation | undefined {
   const { type, url, title, content } = raw
-  if (type !== 'url_citation' || !isString(url) || url === '') return undefined
-  return {
-    type,
-    url,
-    title: asFilledText(title) ?? url,
-    ...(isText(content) ? { content } : {}),
-    startIndex: startsAt + placeOf(raw['start_index']),
-    endIndex: startsAt + placeOf(raw['end_index']),
-  }
+  if (type !== 'url_citation' || !isText(url)) return undefined
+  const startIndex = startsAt + placeOf(raw['start_index'])
+  return urlCitation(url, title, content, { startIndex, endIndex: startsAt + placeOf(raw['end_index']) })
 }
-
-const placeOf = (value: unknown): number => (Number.isSafeInteger(value) ? Number(value) : 0)
 
 /** The tokens of a delta; those of a complete part only if its deltas had none. */
 export function addLogprobs(part: Part, logprobs: unknown, isWhole: boolean, events: InferenceEvent[]): void {

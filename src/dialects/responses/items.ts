@@ -1,5 +1,14 @@
 import type { JsonObject, ReasoningDetail } from '../../core/events.ts'
-import { asFilledText, defined, fieldsOf, isObject, isString, isText, restOf } from '../../core/json.ts'
+import {
+  asFilledText,
+  defined,
+  fieldsOf,
+  isObject,
+  isString,
+  isText,
+  restOf,
+  textOfPart,
+} from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Lesser } from '../dialect.ts'
 
@@ -166,14 +175,11 @@ function viewThought({ id, format, summary, content, signature, encrypted }: Tho
   })
 }
 
-function textsOf(parts: unknown): string[] {
+/** The texts of parts that have some. */
+export function textsOf(parts: unknown): string[] {
   if (!Array.isArray(parts)) return []
-  return parts.map(textOf).filter((text) => text !== '')
+  return parts.map(textOfPart).filter((text) => text !== '')
 }
-
-/** The spec's text has bare strings for the parts of a summary; real providers send objects. */
-const textOf = (part: unknown): string =>
-  isString(part) ? part : isObject(part) && isString(part.text) ? part.text : ''
 
 export const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 

@@ -1,5 +1,6 @@
 import type { JsonObject, UrlCitation } from '../../core/events.ts'
 import { asList, isObject, textOf } from '../../core/json.ts'
+import { isUrlCitation } from '../citation.ts'
 import { type EntryList, type EventWriter, writeTextDelta } from './write-events.ts'
 
 /** One part of a message's content, while it comes. */
@@ -120,6 +121,3 @@ export function viewAnnotation(annotation: UrlCitation | JsonObject, startsAt: n
     ...(content === undefined ? {} : { content }),
   }
 }
-
-const isUrlCitation = (annotation: UrlCitation | JsonObject): annotation is UrlCitation =>
-  typeof annotation.startIndex === 'number' && typeof annotation.url === 'string'

@@ -1,6 +1,7 @@
 import type { JsonObject, ReasoningDetail } from '../../core/events.ts'
-import { isString, textOf } from '../../core/json.ts'
+import { isString } from '../../core/json.ts'
 import { type Carrying, carry } from './carried.ts'
+import { textsOf } from './items.ts'
 import { type OutputItem, type Slot, writeAdded, writeDone } from './write-item.ts'
 
 /** A `reasoning` item while it comes. Each method answers events. */
@@ -138,8 +139,8 @@ function writeDelta(
 }
 
 const partsOf = ({ summary, content }: JsonObject) => [
-  ...thoughtsOf(summary).map((text) => ({ text, kind: 'summary' as const })),
-  ...thoughtsOf(content).map((text) => ({ text, kind: 'text' as const })),
+  ...textsOf(summary).map((text) => ({ text, kind: 'summary' as const })),
+  ...textsOf(content).map((text) => ({ text, kind: 'text' as const })),
 ]
 
 const viewTexts = ({ summary, text }: Record<ThoughtPart['kind'], string[]>): JsonObject => ({
@@ -149,17 +150,10 @@ const viewTexts = ({ summary, text }: Record<ThoughtPart['kind'], string[]>): Js
 
 /** What was streamed is not lost where the provider's last word leaves it out. */
 function completeTexts(native: JsonObject, texts: Record<ThoughtPart['kind'], string[]>): JsonObject {
-  const isTold = [...thoughtsOf(native.summary), ...thoughtsOf(native.content)].length > 0
+  const isTold = [...textsOf(native.summary), ...textsOf(native.content)].length > 0
   if (!isTold) return viewTexts(texts)
   return { summary: Array.isArray(native.summary) ? native.summary.map(viewSummary) : [] }
 }
 
 /** Real clients break on the bare strings of the specification's text (docs/compatibility.md). */
 const viewSummary = (part: unknown): unknown => (isString(part) ? { type: 'summary_text', text: part } : part)
-
-const thoughtsOf = (parts: unknown): string[] =>
-  Array.isArray(parts)
-    ? parts
-        .map((part: unknown) => (isString(part) ? part : textOf(Object(part).text)))
-        .filter((text) => text !== '')
-    : []

@@ -1,0 +1,20 @@
+import type { JsonObject, UrlCitation } from '../core/events.ts'
+import { asFilledText, isText } from '../core/json.ts'
+
+/** The cited piece of the answer, in UTF-16 units. */
+type Places = Pick<UrlCitation, 'startIndex' | 'endIndex'>
+
+/** A citation of a page. A page without a title gets its address as the title. */
+export const urlCitation = (url: string, title: unknown, content: unknown, places: Places): UrlCitation => ({
+  type: 'url_citation',
+  url,
+  title: asFilledText(title) ?? url,
+  ...(isText(content) ? { content } : {}),
+  ...places,
+})
+
+/** A place in the text; 0 for a value that is no integer. */
+export const placeOf = (value: unknown): number => (Number.isSafeInteger(value) ? Number(value) : 0)
+
+export const isUrlCitation = (annotation: UrlCitation | JsonObject): annotation is UrlCitation =>
+  typeof annotation.startIndex === 'number' && typeof annotation.url === 'string'
