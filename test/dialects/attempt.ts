@@ -8,7 +8,7 @@ interface Parts {
   outputBound?: number | undefined
 }
 
-/** An attempt in a dialect at an endpoint of which nothing is known but what `parts` say. */
+/** An attempt in a dialect at an endpoint; `parts` has its known facts. */
 export function attemptFor(dialect: DialectName, parts: Parts = {}): Attempt {
   const endpoint: EndpointRecord = {
     id: 'lab/model',

@@ -10,7 +10,7 @@ import { endpoint, model, provider } from '../inference/fixture.ts'
 import { hasTranscripts, loadRecordings, TRANSCRIPTS } from '../recordings.ts'
 import { upstreamReply } from '../upstream-reply.ts'
 
-/** How embeddings and rankings are asked for in each dialect, and how its answers are read. */
+/** Requests for embeddings and rankings in each dialect, and its replies. */
 
 const attemptAt = (dialect: DialectName, quirks: Attempt['provider']['quirks'] = {}): Attempt => {
   const at = endpoint('lab', 'author/vec')
@@ -22,7 +22,7 @@ const embed = (body: object) => embeddingsIngress.parse({ model: 'author/vec', .
 const rank = (body: object) => rerankIngress.parse({ model: 'author/vec', ...body }, new Headers())
 const IMAGE = 'data:image/png;base64,iVBORw0KGgo='
 
-describe('what is sent', () => {
+describe('requests', () => {
   const rows: [
     name: string,
     dialect: DialectName,
@@ -133,7 +133,7 @@ describe('what is sent', () => {
     expect(() => embeddingsSpeakers.gemini?.build(image, attempt)).toThrow('input[0].content: must be text')
   })
 
-  test('Mistral and Voyage name the length otherwise; Voyage has no word for numbers', () => {
+  test('Mistral and Voyage have other names for the length; Voyage has no encoding format', () => {
     const attempt = attemptAt('chat', {
       embeddings: { dimensionsField: 'output_dimension', floatFormat: false },
     })
@@ -144,7 +144,7 @@ describe('what is sent', () => {
     expect(built?.body).toEqual({ model: 'vec', input: 'a', output_dimension: 8 })
   })
 
-  test('rankings: Cohere takes texts, Voyage has top_k', () => {
+  test('rankings: Cohere accepts texts, Voyage has top_k', () => {
     const documents = ['a', { text: 'b' }, { title: 'T', text: 'c', tags: ['x'] }]
     const asked = rank({
       query: 'q',
@@ -190,7 +190,7 @@ describe('what is sent', () => {
   })
 })
 
-describe('what comes back', () => {
+describe('replies', () => {
   const rows: [
     name: string,
     dialect: DialectName,
@@ -249,7 +249,7 @@ describe('what comes back', () => {
     ['cohere', { embeddings: [[1]] }],
     ['chat', { data: [{ embedding: [] }] }],
   ]
-  test.each(broken)('%s: %j is no answer', async (dialect, body) => {
+  test.each(broken)('%s: %j is not an answer', async (dialect, body) => {
     const speaker = embeddingsSpeakers[dialect]
     const reading = speaker?.read(
       upstreamReply(JSON.stringify(body)),

@@ -15,7 +15,7 @@ function refusalOf(id: string | null): GatewayError | null {
   }
 }
 
-test('the id of a failed stream is one short line of ASCII, whatever the message', () => {
+test('the id of a failed stream is one short line of ASCII, for any message', () => {
   for (const message of ['', 'It broke off', '\r\ndata: [DONE]\n\n\u0000', '\ud800', 'ü€😀'.repeat(10_000)]) {
     const event = failureIdEvent({ status: 502, message })
     expect(event).toMatch(/^id: failed\.[\w-]{1,2048}\n\n$/)

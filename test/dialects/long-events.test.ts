@@ -13,7 +13,7 @@ const frameOf = (count: number) => ({
   events: [{ type: 'logprobs' as const, choice: 0, logprobs: { content: tokens(count) } }],
 })
 
-test('one event may have so many lines, and the next one as many', () => {
+test('each event may have the largest number of lines', () => {
   const parser = createSseParser()
   const most = 'data: {}\n'.repeat(MAX_EVENT_LINES)
   expect(parser.pushText(`${most}\n${most}\n`)).toHaveLength(2)
@@ -26,7 +26,7 @@ test('the tokens of one event are bounded, and those of a stream are not', () =>
   expect(() => count(frameOf(MOST_TOKENS_AT_ONCE + 1))).toThrow('tokens with logprobs at once')
 })
 
-test('what was checked ahead holds for that text alone', () => {
+test('a check of the first lines applies only to their text', () => {
   const deep = '['.repeat(300) + ']'.repeat(300)
   checkAhead('{"a":1}', 200)
   expect(() => parseReply(deep, 200)).toThrow('nested deeper')

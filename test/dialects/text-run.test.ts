@@ -12,7 +12,7 @@ import { REPLY } from './chat/chunks.ts'
 import { chunk, data } from './chat/replies.ts'
 import { CLOSING } from './replies.ts'
 
-/** Events that differ in their text alone and come together are read, metered and written together. */
+/** Events in one chunk that differ only in their text are read, metered and written together. */
 
 const START = data(chunk({ role: 'assistant', content: '' }))
 const jsonsOf = async (body: string, cuts: number[] = []) => {

@@ -37,24 +37,24 @@ describe('Mistral', () => {
   })
   table('MISTRAL_API_KEY', [
     {
-      name: 'its names of fields',
+      name: 'its field names',
       asked: { seed: 7, max_completion_tokens: 9, stream: true, stream_options: { include_usage: true } },
       sent: { random_seed: 7, max_tokens: 9, stream: true },
     },
-    { name: 'a temperature within', asked: { temperature: 1.5 }, sent: { temperature: 1.5 } },
+    { name: 'a temperature within its range', asked: { temperature: 1.5 }, sent: { temperature: 1.5 } },
     {
-      name: 'a temperature beyond',
+      name: 'a temperature beyond its range',
       asked: { temperature: 1.9 },
       sent: { temperature: 1.5 },
       dropped: ['temperature'],
     },
-    { name: 'its own name wins', asked: { seed: 7, random_seed: 8 }, sent: { random_seed: 8 } },
+    { name: 'its own field name wins', asked: { seed: 7, random_seed: 8 }, sent: { random_seed: 8 } },
     {
-      name: 'what it refuses is left out and named',
+      name: 'fields that it rejects are dropped by name',
       asked: { ...SOME_OF_OPENAI, top_k: 3, web_search_options: { search_context_size: 'low' } },
       dropped: [...Object.keys(SOME_OF_OPENAI), 'top_k', 'web_search_options'],
     },
-    { name: 'what asks for nothing is left out', asked: { logprobs: false, user: '', logit_bias: {} } },
+    { name: 'fields without effect are left out', asked: { logprobs: false, user: '', logit_bias: {} } },
     {
       name: 'known and unknown fields are sent',
       asked: PASSED,
@@ -71,7 +71,7 @@ describe('Mistral', () => {
       sent: { tools: [withParameters], tool_choice: fn('tide'), parallel_tool_calls: false },
     },
     {
-      name: 'ids of its own form stay, others become one of it, call and result alike',
+      name: 'ids in its form stay; others are replaced, in call and result alike',
       asked: {
         messages: [
           USER,
@@ -90,7 +90,7 @@ describe('Mistral', () => {
       },
     },
     {
-      name: 'fields of messages that it refuses, marks for caches',
+      name: 'fields of messages that it rejects, and cache_control markers',
       asked: {
         messages: [
           { ...USER, name: 'ann' },
@@ -107,7 +107,7 @@ describe('Mistral', () => {
       dropped: ['messages.name', 'messages.audio', 'cache_control'],
     },
     {
-      name: 'thoughts go back as parts',
+      name: 'thoughts are sent as parts',
       asked: {
         messages: [
           USER,
@@ -135,7 +135,7 @@ describe('Mistral', () => {
       },
     },
     {
-      name: 'parts that are thoughts already stay, signed ones of others cannot go',
+      name: 'thinking parts stay; signed thoughts of other providers are dropped',
       asked: {
         messages: [
           assistant({ content: [thinking('T'), text('A')], reasoning: 'T' }),
@@ -165,7 +165,7 @@ describe('Mistral', () => {
       dropped: ['messages.reasoning'],
     },
     {
-      name: 'files and sounds',
+      name: 'files and audio',
       asked: {
         messages: [
           {
@@ -192,7 +192,7 @@ describe('Mistral', () => {
       },
     },
     {
-      name: 'a user who speaks right after a tool',
+      name: 'a user message right after a tool result',
       asked: {
         messages: [
           USER,
@@ -213,7 +213,7 @@ describe('Mistral', () => {
       dropped: ['messages.role'],
     },
     {
-      name: 'a begun answer is a prefix',
+      name: 'a prefilled answer is a prefix',
       asked: { messages: [USER, assistant({ content: 'Sure' })] },
       sent: { messages: [USER, assistant({ content: 'Sure', prefix: true })] },
     },
@@ -231,20 +231,20 @@ describe('Mistral', () => {
       sent: { reasoning_effort: 'medium' },
     },
     {
-      name: 'a model that always reasons is asked by its mode',
+      name: 'a model that always reasons gets its prompt mode',
       asked: { reasoning: { effort: 'high', max_tokens: 9 } },
       facts: reasoning(null),
       sent: { prompt_mode: 'reasoning' },
       dropped: ['reasoning.effort', 'reasoning.max_tokens'],
     },
     {
-      name: 'and cannot be kept from it',
+      name: 'reasoning that cannot be turned off',
       asked: { reasoning: { enabled: false } },
       facts: reasoning(null),
       dropped: ['reasoning.enabled'],
     },
     {
-      name: 'the mode in its own words',
+      name: 'the prompt mode under its own name',
       asked: { prompt_mode: null, reasoning: { enabled: true } },
       facts: reasoning(null),
       sent: { prompt_mode: 'reasoning' },

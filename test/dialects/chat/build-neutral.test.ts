@@ -90,7 +90,7 @@ const written = {
   seed: 0,
 }
 
-test('a request of another dialect, and the names of what chat cannot carry', () => {
+test('a request of another dialect, with the names of dropped fields', () => {
   const dropped: string[] = []
   expect(bodyOf(request, PLAIN, dropped)).toEqual(written)
   expect(dropped.toSorted()).toEqual([
@@ -101,14 +101,14 @@ test('a request of another dialect, and the names of what chat cannot carry', ()
   ])
 })
 
-test('former reasoning goes to providers that take it', () => {
+test('earlier reasoning is sent to providers that accept it', () => {
   const dropped: string[] = []
   const { messages } = bodyOf(request, { ...PLAIN, takesReasoning: true }, dropped)
   expect(messages).toMatchObject([{}, {}, { reasoning: 'hm', reasoning_details: [{ signature: 's' }] }, {}])
   expect(dropped).not.toContain('messages.reasoning')
 })
 
-test('a tool choice without a tool that chat can carry is not sent', () => {
+test('a tool choice is not sent if no tool can be', () => {
   const tools: InferenceRequest['tools'] = [{ type: 'other', data: { type: 'bash' } }]
   const body = bodyOf({ ...request, tools }, PLAIN, [])
   expect(Object.keys(body)).not.toContain('tools')
@@ -116,7 +116,7 @@ test('a tool choice without a tool that chat can carry is not sent', () => {
   expect(Object.keys(body)).not.toContain('parallel_tool_calls')
 })
 
-test('a chat request that is read and written again is unchanged', () => {
+test('a chat request that is parsed and built again is unchanged', () => {
   const { messages, tools, tool_choice } = written
   const body = {
     messages,
@@ -129,7 +129,7 @@ test('a chat request that is read and written again is unchanged', () => {
   expect(bodyOf(parseChat(body, new Headers()), PLAIN, [])).toEqual(body)
 })
 
-test('a turn of which nothing is left is left out', () => {
+test('a turn without any remaining content is left out', () => {
   const unknown = { type: 'unknown' as const, data: { type: 'web_search_call' } }
   const dropped: string[] = []
   const { messages } = bodyOf(
@@ -202,7 +202,7 @@ test('a user name that is too long for providers stays distinct', () => {
   expect(dropped).toContain('user')
 })
 
-test('marks for caches, to a provider that takes them', () => {
+test('cache_control markers, to a provider that accepts them', () => {
   const mark = { type: 'ephemeral', ttl: '1h' }
   const extra = { cache_control: mark }
   const dropped: string[] = []
@@ -266,7 +266,7 @@ test('a cache_control marker without a text is dropped by name', () => {
   expect(dropped).toEqual(['cache_control'])
 })
 
-test('an image that a tool gave, to a model that sees none', () => {
+test('an image of a tool, to a model without image input', () => {
   const image = { type: 'image', url: 'data:image/png;base64,iVBORw0KGgo=' } as const
   const dropped: string[] = []
   const { messages } = bodyOf(

@@ -32,12 +32,12 @@ describe('Perplexity', () => {
   table('PERPLEXITY_API_KEY', [
     { name: 'its own fields', asked: own, sent: own },
     {
-      name: 'streams are asked for usage',
+      name: 'streams request usage',
       asked: { stream: true, top_k: 3, temperature: 0.2 },
       sent: { stream: true, stream_options: { include_usage: true }, top_k: 3, temperature: 0.2 },
     },
     {
-      name: 'what it would ignore is named',
+      name: 'fields that it ignores are dropped by name',
       asked: { ...SOME_OF_OPENAI, stop: ['x'], seed: 7, n: 2, metadata: { a: 'b' } },
       dropped: [...Object.keys(SOME_OF_OPENAI), 'stop', 'seed', 'n', 'metadata'],
     },
@@ -61,7 +61,7 @@ describe('Perplexity', () => {
       sent: { reasoning_effort: 'high' },
     },
     {
-      name: 'research cannot be kept from reasoning',
+      name: 'reasoning of the research model cannot be turned off',
       asked: { reasoning: { effort: 'none' } },
       facts: research,
       dropped: ['reasoning.effort'],
@@ -94,7 +94,7 @@ describe('Perplexity', () => {
       dropped: ['messages.role'],
     },
     {
-      name: 'calls and results of former turns, thoughts',
+      name: 'calls, results and thoughts of earlier turns',
       asked: {
         messages: [
           USER,
@@ -126,12 +126,12 @@ describe('DeepSeek, and vendors that want thoughts back as `reasoning_content`',
   const asked = (...turns: JsonObject[]) => ({ messages: [USER, ...turns, result('call_1')] })
   table('DEEPSEEK_API_KEY', [
     {
-      name: 'what a caller replays in the words of this API',
+      name: 'a replay in the format of this API',
       asked: asked(assistant({ content: null, reasoning: 'Look.', tool_calls: calls })),
       sent: asked(assistant({ content: null, reasoning_content: 'Look.', tool_calls: calls })),
     },
     {
-      name: 'its details',
+      name: 'its reasoning details',
       asked: asked(
         assistant({
           content: 'A',
@@ -142,12 +142,12 @@ describe('DeepSeek, and vendors that want thoughts back as `reasoning_content`',
       sent: asked(assistant({ content: 'A', reasoning_content: 'Look.', tool_calls: calls })),
     },
     {
-      name: 'what a caller wrote in its own words',
+      name: 'a thinking part that the caller wrote',
       asked: asked(assistant({ content: 'A', reasoning: 'x', reasoning_content: 'Own.', tool_calls: calls })),
       sent: asked(assistant({ content: 'A', reasoning_content: 'Own.', tool_calls: calls })),
     },
     {
-      name: 'a turn of another model: the field stands there all the same',
+      name: 'a turn of another model: the field is required nevertheless',
       asked: asked(
         assistant({ content: 'Hi' }),
         USER,
@@ -168,12 +168,12 @@ describe('DeepSeek, and vendors that want thoughts back as `reasoning_content`',
       dropped: ['messages.reasoning_details'],
     },
     {
-      name: 'nothing is known of the model: only what there is',
+      name: 'nothing is known of the model: only the fields present',
       asked: asked(assistant({ content: null, tool_calls: calls })),
       sent: asked(assistant({ content: null, tool_calls: calls })),
     },
     {
-      name: 'a model that does not reason is told none',
+      name: 'a model that does not reason gets the effort none',
       asked: asked(assistant({ content: null, reasoning: 'Look.', tool_calls: calls })),
       facts: { supportedParameters: ['tools'] },
       sent: asked(assistant({ content: null, tool_calls: calls })),
@@ -220,7 +220,7 @@ describe('a conversation that came in another dialect', () => {
   test('thoughts stay with their turns, though a picture of a tool is a message more', () => {
     expect(turnsAt('MISTRAL_API_KEY')).toEqual([
       assistant({ content: [thinking('First.')], tool_calls: [call('abcdefghi')] }),
-      // The word that Mistral wants between a tool and the user.
+      // The message that Mistral requires between a tool result and the user.
       assistant({ content: 'OK.' }),
       assistant({ content: [thinking('Second.'), text('High.')] }),
     ])

@@ -59,7 +59,7 @@ function attemptOf(
 const built = (fields: JsonObject, attempt = attemptOf()) =>
   buildChat(parseChat({ messages: HELLO, ...fields }, new Headers()), attempt)
 
-test('the least call', () => {
+test('the smallest request', () => {
   expect(built({ model: 'acme/large' })).toEqual({
     path: '/chat/completions',
     headers: {},
@@ -68,7 +68,7 @@ test('the least call', () => {
   })
 })
 
-test('what speaks to the gateway alone is not sent; everything else is', () => {
+test('fields for the gateway are not sent; all others are', () => {
   const kept = {
     temperature: 0.5,
     tools: [
@@ -109,7 +109,7 @@ test('unsupported fields are named: nothing is dropped silently', () => {
   expect(call.body).toEqual({ messages: HELLO, model: 'large-2026' })
 })
 
-test('a null that means absent is left out; a null that we do not know is sent', () => {
+test('a null of a known field is left out; a null of an unknown field is sent', () => {
   const { body } = built({ temperature: null, stop: null, tools: null, seed: null, stream: null, odd: null })
   expect(body).toEqual({ model: 'large-2026', messages: HELLO, odd: null })
 })
@@ -202,7 +202,7 @@ describe('reasoning', () => {
   })
 })
 
-test('the role developer becomes system where it is not known, and nothing else of the message changes', () => {
+test('the role developer becomes system at providers without it; the rest of the message is unchanged', () => {
   const messages = [{ role: 'developer', content: 'be brief', odd: 1 }, ...HELLO]
   expect(built({ messages }).body.messages).toEqual(messages)
   expect(built({ messages }, attemptOf({ developerRole: false })).body.messages).toEqual([
@@ -211,7 +211,7 @@ test('the role developer becomes system where it is not known, and nothing else 
   ])
 })
 
-test('tuning that an endpoint is known not to take is left out and named; nothing else is', () => {
+test('parameters that an endpoint does not support are dropped by name; nothing else is', () => {
   const tuning = { temperature: 1, seed: 5, logit_bias: { '1': 1 }, top_logprobs: 2 }
   const kept = { tools: [{ type: 'x' }], response_format: { type: 'json_object' }, n: 2, odd: 1, user: 'u' }
   const call = built({ ...tuning, ...kept }, attemptOf({}, ['temperature']))

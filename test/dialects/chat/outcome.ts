@@ -8,7 +8,7 @@ import {
 } from '../../../src/core/events.ts'
 import type { Usage } from '../../../src/core/usage.ts'
 
-/** The first choice of a reply, put together from its events. */
+/** The first choice of a reply, collected from its events. */
 export interface Outcome {
   text: string
   reasoning: string
@@ -18,7 +18,7 @@ export interface Outcome {
   images: string[]
   usage: Usage | null
   finishes: Finish[]
-  /** What was thrown instead of an end. */
+  /** The error thrown instead of an end. */
   error: unknown
   events: InferenceEvent[]
 }
@@ -86,6 +86,6 @@ function add(outcome: Outcome, event: InferenceEvent): void {
   }
 }
 
-/** The events as text that two readings of one reply have in common: ids that we made differ. */
+/** The events as text, without generated ids, which differ each time a reply is read. */
 export const sameText = (events: readonly InferenceEvent[]): string =>
   JSON.stringify(events).replace(/"call_[0-9a-f]{32}"/g, '"call_made"')

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { parse } from './parsed.ts'
 
-test('parts of every type, with their marks; unknown ones as they came', () => {
+test('parts of every type, with their markers; unknown ones unchanged', () => {
   const cache = { cache_control: { type: 'ephemeral' } }
   const content = [
     { type: 'text', text: 'x', ...cache },

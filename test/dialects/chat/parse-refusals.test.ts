@@ -101,7 +101,7 @@ describe('messages are refused with their path', () => {
   test.each(rows)('%j', (body, sentence) => expect(refusalOf(body)).toBe(sentence))
 })
 
-describe('fields are refused with what is allowed', () => {
+describe('fields are rejected with the allowed values', () => {
   const rows: [JsonObject, string][] = [
     [{ model: 5 }, 'model: must be a string of 1 to 1000 characters, not 5'],
     [{ model: '' }, 'model: must not be empty'],
@@ -181,7 +181,7 @@ describe('fields are refused with what is allowed', () => {
   )
 })
 
-describe('plugins and provider preferences are refused with what is allowed', () => {
+describe('plugins and provider preferences are rejected with the allowed values', () => {
   const SORTS = '"price", "throughput", "latency", "exacto"'
   const rows: [JsonObject, string][] = [
     [{ plugins: [{ id: 'magic' }] }, `plugins[0].id: must be one of ${PLUGINS}, not "magic"`],

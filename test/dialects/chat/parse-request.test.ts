@@ -5,7 +5,7 @@ import { parseChat } from '../../../src/dialects/chat/parse.ts'
 import { chatBody } from '../../../src/dialects/chat/schema.ts'
 import { HELLO, parse } from './parsed.ts'
 
-test('the least request', () => {
+test('the smallest request', () => {
   const body = { messages: HELLO }
   const request = parseChat(body, new Headers())
   expect(request.body).toBe(body)
@@ -24,7 +24,7 @@ test('the least request', () => {
   })
 })
 
-/** The table of POST /chat/completions, and what real clients send besides. */
+/** The fields of POST /chat/completions, and further ones that clients send. */
 const SPEC_FIELDS =
   'messages model models stream stream_options max_tokens max_completion_tokens temperature top_p top_k top_a min_p frequency_penalty presence_penalty repetition_penalty seed stop logit_bias logprobs top_logprobs tools tool_choice parallel_tool_calls response_format reasoning reasoning_effort modalities plugins provider route service_tier session_id user metadata trace cache_control debug image_config stop_server_tools_when'
 
@@ -41,7 +41,7 @@ test('the schema names every field, and null is accepted as absent wherever a fi
   expect(request).toEqual(plain)
 })
 
-/** Python clients that serialize complete models send such nulls, and so do replayed replies. */
+/** Python clients that serialize complete models send such nulls; so do replayed replies. */
 test('null is accepted as absent in parts, calls and formats too', () => {
   const withNulls = [
     {
@@ -77,7 +77,7 @@ test('null is accepted as absent in parts, calls and formats too', () => {
   expect(() => parse({ prediction: { type: 'content', content: null } })).not.toThrow()
 })
 
-test('every object of the schema lets unknown fields pass', () => {
+test('every object of the schema accepts unknown fields', () => {
   const closed: string[] = []
   const walk = (schema: unknown, at: string): void => {
     if (typeof schema !== 'object' || schema === null) return
@@ -91,7 +91,7 @@ test('every object of the schema lets unknown fields pass', () => {
   expect(closed).toEqual([])
 })
 
-test('bounds: max_completion_tokens wins, and n is counted', () => {
+test('max_completion_tokens wins over max_tokens; n is the number of choices', () => {
   expect(parse({ max_tokens: 20 }).maxOutputTokens).toBe(20)
   expect(parse({ max_tokens: 20, max_completion_tokens: 10, n: 3 })).toMatchObject({
     maxOutputTokens: 10,
@@ -99,7 +99,7 @@ test('bounds: max_completion_tokens wins, and n is counted', () => {
   })
 })
 
-test('sampling and the names of what was set, in the words of the catalogue', () => {
+test('sampling, and the parameters that were set, by their names in the catalogue', () => {
   const request = parse({
     temperature: 0,
     top_p: 1,
@@ -166,7 +166,7 @@ test('limits are inclusive', () => {
   expect(parse(fields).body).toMatchObject(fields)
 })
 
-test('any JSON either is read or is refused with a 400', () => {
+test('any JSON is either parsed or rejected with a 400', () => {
   const names = fc.constantFrom(...Object.keys(chatBody.properties))
   const body = fc
     .dictionary(names, fc.jsonValue({ maxDepth: 4 }))

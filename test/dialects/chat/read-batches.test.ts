@@ -8,7 +8,7 @@ import { chunk, data } from './replies.ts'
 const STOP = chunk({}, 'stop', { usage: { prompt_tokens: 1, completion_tokens: 3 } })
 
 describe('batches', () => {
-  /** How many frames each batch has, and what was thrown after the last. */
+  /** The number of frames in each batch, and the error after the last. */
   async function batchesOf(text: string, cuts: number[], streamed = true, fast = true) {
     const sizes: number[] = []
     const texts: string[] = []
@@ -70,7 +70,7 @@ describe('batches', () => {
     })
   }
 
-  test('a long read is handed on in parts, in order', async () => {
+  test('a long read is emitted in parts, in order', async () => {
     const list = Array.from({ length: 40 }, (_, i) => `${i}:${'x'.repeat(16_000)}`)
     const { sizes, texts, error } = await batchesOf(words(list) + data(STOP, '[DONE]'), [])
     expect(error).toBeNull()
@@ -79,7 +79,7 @@ describe('batches', () => {
     expect(texts).toEqual(list)
   })
 
-  test('a stream where JSON was asked for is batches too', async () => {
+  test('a stream in reply to a unary request is read in batches too', async () => {
     const { sizes, texts } = await batchesOf(ABC + data(STOP, '[DONE]'), [], false)
     expect({ sizes, texts: texts.join('') }).toEqual({ sizes: [4, 1], texts: 'abc' })
   })

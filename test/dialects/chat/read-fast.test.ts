@@ -163,7 +163,7 @@ describe('the fast path', () => {
         fc.integer({ min: 1, max: 6 }),
         fc.array(fc.integer({ min: 1, max: 4_000 }), { maxLength: 4 }),
         async (list, times, cuts) => {
-          // A run of one shape with other texts: what the fast path is for.
+          // A run of events that differ only in their text: the fast path is for these.
           const runs = list.flatMap((one) =>
             list.slice(0, times).map(({ text, broken, after, inDelta, pad }, i) => ({
               ...one,

@@ -92,7 +92,7 @@ describe('other fields of a reply', () => {
     expect(eventsOf(outcome.events, 'logprobs').map((event) => event.logprobs)).toEqual([logprobs])
   })
 
-  test('logprobs of any form have what clients parse as required', async () => {
+  test('logprobs of any form have the fields that clients require', async () => {
     const logprobsOf = async (logprobs: object | number) => {
       const outcome = await stream(data(chunk({ content: 'A' }, 'stop', {}, { logprobs })))
       return eventsOf(outcome.events, 'logprobs').map((event) => event.logprobs)
@@ -214,8 +214,8 @@ describe('other fields of a reply', () => {
   })
 })
 
-describe('what our reader does not know', () => {
-  test('is kept in a native event, by its place; padding is not', async () => {
+describe('an unknown field', () => {
+  test('is in a native event, at its place; padding is not', async () => {
     const text = data(
       chunk(
         { content: 'a', channel: 'final' },
@@ -241,7 +241,7 @@ describe('what our reader does not know', () => {
     ])
   })
 
-  test('of a unary body is kept with its nulls', async () => {
+  test('of a unary body keeps its nulls', async () => {
     const { events } = await unary(
       body({ content: 'a', note: null, executed_tools: [1] }, 'stop', { provider: 'P', x: null }),
     )
@@ -262,7 +262,7 @@ describe('what our reader does not know', () => {
       expect(Reflect.get(Object(event.data), 'evil')).toBeUndefined()
   })
 
-  test('a function call of the first API is also handed on as it came', async () => {
+  test('a function call of the oldest API is also in the native event', async () => {
     const call = { name: 'f', arguments: '{}' }
     const { events } = await unary(body({ content: null, function_call: call }, 'function_call'))
     expect(eventsOf(events, 'native').map((event) => event.data)).toEqual([

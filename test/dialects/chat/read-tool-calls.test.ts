@@ -79,7 +79,7 @@ describe('tool calls', () => {
       ],
     ],
     [
-      'whole calls without id or index, one after the other',
+      'complete calls without id or index, one after the other',
       [
         calls({ function: { name: 'f', arguments: '{}' } }),
         calls({ function: { name: 'f', arguments: '[]' } }),
@@ -99,7 +99,7 @@ describe('tool calls', () => {
       [['a', 'f', '{"x":1}']],
     ],
     [
-      'an id after the name: ours stays',
+      'an id after the name: the generated one stays',
       [
         calls({ index: 0, id: '', function: { name: 'f', arguments: '' } }),
         calls({ index: 0, id: 'late', function: { arguments: '{}' } }),
@@ -137,7 +137,7 @@ describe('tool calls', () => {
       [['a', 'sql', 'select 1']],
     ],
     [
-      'the first API',
+      'the oldest API',
       [
         { function_call: { name: 'f', arguments: '' } },
         { function_call: { arguments: '{' } },
@@ -188,7 +188,7 @@ describe('tool calls', () => {
     }
   })
 
-  test('entries of a complete message are separate calls, whatever their ids', async () => {
+  test('entries of a complete message are separate calls, even with equal ids', async () => {
     const same = { id: 'a', index: 0, type: 'function', function: { name: 'f', arguments: '{}' } }
     expect((await unary(body(calls(same, { ...same, id: '' }, same), 'tool_calls'))).calls).toHaveLength(3)
   })

@@ -26,14 +26,19 @@ describe('complete replies', () => {
     ],
     ['an empty reason and the marker', data(chunk({ content: 'Ahoy' }, ''), '[DONE]'), 'stop', null],
     ['a reason that comes twice', data(TEXT, STOP, chunk({ content: '' }, 'stop'), '[DONE]'), 'stop', 'stop'],
-    ['a reason that is taken back', data(TEXT, STOP, chunk({ content: '' }, null), '[DONE]'), 'stop', 'stop'],
     [
-      'a reason of its own kind',
+      'a reason that a later null replaces',
+      data(TEXT, STOP, chunk({ content: '' }, null), '[DONE]'),
+      'stop',
+      'stop',
+    ],
+    [
+      'a reason of the vendor',
       data(chunk({ content: 'Ahoy' }, 'stop', {}, { native_finish_reason: 'end_turn' }), '[DONE]'),
       'stop',
       'end_turn',
     ],
-    ['a reason that nobody knows', data(TEXT, chunk({}, 'sunk'), '[DONE]'), 'stop', 'sunk'],
+    ['an unknown reason', data(TEXT, chunk({}, 'sunk'), '[DONE]'), 'stop', 'sunk'],
     [
       'text after the marker',
       data(TEXT, STOP, '[DONE]', chunk({ content: 'more' }), 'junk', ERROR),
@@ -41,7 +46,7 @@ describe('complete replies', () => {
       'stop',
     ],
     ['a ping', `event: ping\ndata: now\n\n${data(TEXT, STOP)}`, 'stop', 'stop'],
-    ['a whole body in one event', data(JSON.parse(body({ content: 'Ahoy' })), '[DONE]'), 'stop', 'stop'],
+    ['a complete body in one event', data(JSON.parse(body({ content: 'Ahoy' })), '[DONE]'), 'stop', 'stop'],
   ]
   test.each(complete)('%s', async (_, text, reason, native) => {
     const outcome = await stream(text)
@@ -61,9 +66,13 @@ describe('complete replies', () => {
       'truncated',
     ],
     ['half an event', `${data(TEXT)}data: {"id":"f`, 'truncated'],
-    ['half an event after the reason', `${data(TEXT, STOP)}data: {"id":"f`, 'truncated'],
+    ['half an event after the finish reason', `${data(TEXT, STOP)}data: {"id":"f`, 'truncated'],
     ['half a marker', `${data(TEXT, STOP)}data: [DO`, 'truncated'],
-    ['the marker after a role alone', data(chunk({ role: 'assistant', content: '' }), '[DONE]'), 'truncated'],
+    [
+      'the marker after nothing but a role',
+      data(chunk({ role: 'assistant', content: '' }), '[DONE]'),
+      'truncated',
+    ],
     ['an event that is not JSON', data(TEXT, 'ahoy there', STOP, '[DONE]'), 'malformed'],
     ['an event that is not JSON, after the reason', data(TEXT, STOP, 'ahoy', '[DONE]'), 'malformed'],
     ['a number', data(TEXT, '7', STOP, '[DONE]'), 'malformed'],
@@ -72,11 +81,11 @@ describe('complete replies', () => {
     ['an error object after the reason', data(TEXT, STOP, { ...TEXT, ...ERROR }, '[DONE]'), 'server'],
     ['an error as text', data(TEXT, { error: 'The mast broke' }), 'server'],
     ['an error in a choice', data(TEXT, chunk({ content: '' }, 'error', {}, ERROR)), 'server'],
-    ['the reason `error` alone', data(TEXT, chunk({}, 'error'), '[DONE]'), 'server'],
-    ['no resources left', data(TEXT, chunk({}, 'insufficient_system_resource'), '[DONE]'), 'overloaded'],
-    ['an event of the name error', `${data(TEXT)}event: error\ndata: the mast broke\n\n`, 'server'],
+    ['nothing but the reason `error`', data(TEXT, chunk({}, 'error'), '[DONE]'), 'server'],
+    ['insufficient resources', data(TEXT, chunk({}, 'insufficient_system_resource'), '[DONE]'), 'overloaded'],
+    ['an event named error', `${data(TEXT)}event: error\ndata: the mast broke\n\n`, 'server'],
     [
-      'an error past the framing',
+      'an error outside the framing',
       `${data(TEXT)}{"error": {\n  "message": "Too many", "code": 429}}\n\n${data(STOP, '[DONE]')}`,
       'rate-limit',
       429,
@@ -121,9 +130,9 @@ describe('complete replies', () => {
   })
 
   test.each([
-    ['after the reason, the rest is waited for so long and no longer', data(TEXT, STOP), { lingerMs: 20 }],
+    ['after the reason, the wait for the rest is bounded', data(TEXT, STOP), { lingerMs: 20 }],
     [
-      'after the marker, the end of the body is waited for so long and no longer',
+      'after the marker, the wait for the end of the body is bounded',
       data(TEXT, STOP, '[DONE]'),
       { drainMs: 20 },
     ],
@@ -155,12 +164,12 @@ describe('complete replies', () => {
   })
 })
 
-describe('a 200 that is no answer', () => {
+describe('a 200 that is not an answer', () => {
   const rows: [name: string, text: string, kind: UpstreamFailure, status?: number][] = [
     ['nothing', '', 'malformed'],
     ['blanks', ' \r\n\n ', 'malformed'],
     ['a page', '<!DOCTYPE html><title>Welcome</title>', 'malformed'],
-    ['a page behind blanks', '\ufeff\n  <html></html>', 'malformed'],
+    ['a page after blanks', '\ufeff\n  <html></html>', 'malformed'],
     ['an empty object', '{}', 'malformed'],
     ['an empty list', '[]', 'malformed'],
     ['no choices', '{"id":"fx","choices":[]}', 'malformed'],
@@ -168,8 +177,8 @@ describe('a 200 that is no answer', () => {
     ['choices that are null', '{"id":"fx","choices":null,"usage":{"prompt_tokens":1}}', 'malformed'],
     ['half a body', '{"id":"fx","choices":[{"index":0,"mess', 'malformed'],
     ['plain text', 'upstream connect error', 'malformed'],
-    ['the marker alone', 'data: [DONE]\n\n', 'malformed'],
-    ['comments alone', ': wait\n\n: wait\n\n', 'malformed'],
+    ['nothing but the marker', 'data: [DONE]\n\n', 'malformed'],
+    ['nothing but comments', ': wait\n\n: wait\n\n', 'malformed'],
     [
       'a stream of nothing but usage',
       data(chunk({}, null, { choices: [], usage: { prompt_tokens: 1 } }), '[DONE]'),

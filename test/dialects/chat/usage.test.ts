@@ -15,9 +15,9 @@ const output = (details: Json): Json => ({ completion_tokens_details: details })
 
 const rows: [name: string, raw: Json, buckets: Partial<Usage>][] = [
   ['plain', reported(10, 5), { inputTokens: 10, outputTokens: 5 }],
-  ['zeros are told', reported(0, 0), {}],
+  ['zeros are reported', reported(0, 0), {}],
   ['without a total', { prompt_tokens: 10, completion_tokens: 5 }, { inputTokens: 10, outputTokens: 5 }],
-  ['one sum alone', { prompt_tokens: 10 }, { inputTokens: 10 }],
+  ['only one sum', { prompt_tokens: 10 }, { inputTokens: 10 }],
   [
     'cache reads and reasoning are inside',
     reported(10, 5, { ...input({ cached_tokens: 4 }), ...output({ reasoning_tokens: 3 }) }),
@@ -49,7 +49,7 @@ const rows: [name: string, raw: Json, buckets: Partial<Usage>][] = [
     },
   ],
   [
-    'counts beside ours in the details travel, but for nulls (OpenRouter, xAI)',
+    'further counts in the details are carried, except nulls (OpenRouter, xAI)',
     reported(10, 5, {
       ...input({ cached_tokens: 4, video_tokens: 3, text_tokens: 6, multimodal_tokens: null }),
       ...output({ reasoning_tokens: 3, speech_tokens: 1 }),
@@ -94,7 +94,7 @@ const rows: [name: string, raw: Json, buckets: Partial<Usage>][] = [
     { inputTokens: 12, outputTokens: 2, reasoningTokens: 340 },
   ],
   [
-    'thoughts in the total alone (Gemini)',
+    'thoughts only in the total (Gemini)',
     { prompt_tokens: 35, completion_tokens: 12, total_tokens: 109 },
     { inputTokens: 35, outputTokens: 12, reasoningTokens: 62 },
   ],
@@ -120,12 +120,12 @@ const rows: [name: string, raw: Json, buckets: Partial<Usage>][] = [
     { inputTokens: 10, cacheReadTokens: 20, outputTokens: 5, reasoningTokens: 7 },
   ],
   [
-    'more cached than there is',
+    'more cached tokens than input tokens',
     reported(7, 8, input({ cached_tokens: 161 })),
     { cacheReadTokens: 7, outputTokens: 8 },
   ],
   [
-    'more reasoning than there is',
+    'more reasoning tokens than output tokens',
     reported(43, 10, output({ reasoning_tokens: 11 })),
     { inputTokens: 43, reasoningTokens: 10 },
   ],

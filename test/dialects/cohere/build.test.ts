@@ -57,7 +57,7 @@ describe('parameters', () => {
       dropped: ['top_p', 'frequency_penalty', 'presence_penalty'],
     },
     {
-      name: 'sampling without a word',
+      name: 'sampling without an equivalent',
       asked: {
         min_p: 0.1,
         top_a: 0.1,
@@ -70,7 +70,7 @@ describe('parameters', () => {
       dropped: ['min_p', 'top_a', 'repetition_penalty', 'logit_bias', 'top_logprobs'],
     },
     {
-      name: 'sampling that the endpoint does not take',
+      name: 'sampling that the endpoint does not support',
       asked: { temperature: 0.2, seed: 7, stop: 'END', logprobs: true },
       facts: { supportedParameters: ['temperature'] },
       sent: { temperature: 0.2 },
@@ -90,7 +90,7 @@ describe('parameters', () => {
       dropped: ['n', 'user', 'metadata', 'service_tier', 'verbosity', 'web_search_options', 'made_up'],
     },
     {
-      name: 'what the gateway keeps',
+      name: 'fields for the gateway',
       asked: { provider: { only: ['lab'] }, session_id: 's', usage: { include: true }, service_tier: 'auto' },
     },
     {
@@ -100,7 +100,7 @@ describe('parameters', () => {
     },
   ])
 
-  test('the bound of the money wins over the caller', () => {
+  test('the bound of the budget replaces that of the caller', () => {
     expect(build({ max_tokens: 900 }, {}, 50).body).toEqual({ ...BARE, max_tokens: 50 })
   })
 })
@@ -238,7 +238,7 @@ describe('tools', () => {
       dropped: ['tools.strict'],
     },
     {
-      name: 'built-in tools, marks',
+      name: 'built-in tools and markers',
       asked: { tools: [{ type: 'web_search' }, { ...fn('now'), cache_control: { type: 'ephemeral' } }] },
       sent: { tools: [sent[1]] },
       dropped: ['tools.web_search', 'cache_control'],

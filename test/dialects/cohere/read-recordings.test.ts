@@ -48,7 +48,7 @@ function expectOutcome(outcome: Outcome, { expected }: Recording): void {
   expectEnd(outcome, expected, () => ({ choice: 0, reason: reasonOf(native), native }))
 }
 
-/** The text of the details is the reasoning; a plan is in them alone. */
+/** The text of the details is the reasoning; a plan is only in them. */
 function expectDetails(outcome: Outcome, { reasoning }: Expected): void {
   const details = detailsOf(outcome)
   const thoughts = details.filter(({ type }) => type === 'reasoning.text')

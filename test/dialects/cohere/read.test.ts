@@ -26,7 +26,7 @@ const text = (value: string, more: JsonObject = {}) => ({
   ...more,
 })
 
-test('a plan and thoughts are details that say what they were', async () => {
+test('a plan and thoughts are details of their type', async () => {
   const { events } = await readFixture('thinking-tool.sse')
   const details = events.flatMap((event) => (event.type === 'reasoning-detail' ? [event.detail] : []))
   expect(details).toEqual([
@@ -65,7 +65,7 @@ test('citations: pages, documents, characters beyond the first plane', async () 
   })
 })
 
-test('a citation counts from the start of its own block, one of a thought has no place', async () => {
+test('a citation counts from the start of its block; in a thought it has no place', async () => {
   const block = (index: number, value: string) => ({
     type: 'content-start',
     index,
@@ -110,7 +110,7 @@ test('logprobs in the form of the chat dialect', async () => {
   })
 })
 
-test('a number of a call may come again', async () => {
+test('the index of a call may be used again', async () => {
   const call = (id: string) => ({
     type: 'tool-call-start',
     index: 0,
@@ -137,7 +137,7 @@ test('events of unknown types and debug are skipped; a reply may end without a r
   expect(finishes).toEqual([{ choice: 0, reason: 'stop', native: null }])
 })
 
-test('poison is filtered content', async () => {
+test('a toxic answer is filtered content', async () => {
   const { finishes } = await readBody({
     id: 'c',
     message: { content: [] },
@@ -146,7 +146,7 @@ test('poison is filtered content', async () => {
   expect(finishes).toEqual([{ choice: 0, reason: 'content_filter', native: 'ERROR_TOXIC' }])
 })
 
-describe('no answer', () => {
+describe('not an answer', () => {
   const rows: [name: string, body: string, streamed: boolean, kind: string][] = [
     ['an empty object', '{}', false, 'malformed'],
     ["another dialect's answer", '{"choices":[]}', false, 'malformed'],

@@ -10,7 +10,7 @@ import { attemptOf } from './attempt.ts'
 
 /**
  * Requests of the provider's clients, expressed in chat: Sluice's request has the same content.
- * `same` evens out what differs in form alone:
+ * `same` removes differences of form:
  *
  * | they send | we send | because |
  * |---|---|---|

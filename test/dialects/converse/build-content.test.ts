@@ -87,7 +87,7 @@ describe('content', () => {
     expect<unknown>(partOf(part)).toEqual({ block: undefined, dropped: [name] }),
   )
 
-  test('sound for a model that is known not to hear', () => {
+  test('audio for a model without audio input', () => {
     const part = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
     expect(partOf(part, CLAUDE, { inputModalities: ['text', 'image'] }).dropped).toEqual([
       'content.input_audio',
@@ -130,7 +130,7 @@ describe('content', () => {
     expect(error.message).toMatch(says)
   })
 
-  test('addresses on the web are fetched before', () => {
+  test('web addresses are fetched before the request', () => {
     const needs = (url: string) => converseEgress.needsContent?.('image', url, attemptOf())
     expect([
       needs('https://a.example/x.png'),
@@ -149,7 +149,7 @@ describe('a JSON schema for the answer', () => {
     toolSpec: { name: 'answer_in_json', description: expect.any(String), inputSchema: { json: schema } },
   }
 
-  test('is one of the API where the model has it, closed as it wants it', () => {
+  test('is sent as the API’s format if the model has it, with closed objects', () => {
     const strict = {
       type: 'object',
       properties: { a: { type: 'integer', description: '{"minimum":1}' } },
@@ -192,7 +192,7 @@ describe('a JSON schema for the answer', () => {
     expect<unknown>(beside({ response_format: format, ...fields }, model)).toEqual(expected),
   )
 
-  test('JSON without a schema has no word', () => {
+  test('JSON without a schema is dropped', () => {
     expect(beside({ response_format: { type: 'json_object' } })).toEqual({ dropped: ['response_format'] })
     expect(beside({ response_format: { type: 'text' } })).toEqual({ dropped: [] })
   })

@@ -11,7 +11,7 @@ const NOVA_2 = 'us.amazon.nova-2-lite-v1:0'
 
 const DEEPSEEK = 'deepseek.v3-v1:0'
 
-describe('the address', () => {
+describe('the path', () => {
   test.each([
     [CLAUDE, false, '/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse'],
     [CLAUDE, true, '/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream'],
@@ -160,7 +160,7 @@ describe('reasoning', () => {
     expect(sent).toEqual({ additionalModelRequestFields: expect.any(Object), dropped })
   })
 
-  test('Nova’s highest effort takes no bound: with one it is the next', () => {
+  test('Nova’s highest effort accepts no bound: with one the next effort is sent', () => {
     expect(beside({ reasoning: { effort: 'high' }, max_tokens: 50 }, NOVA_2)).toEqual({
       inferenceConfig: { maxTokens: 50 },
       additionalModelRequestFields: { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'medium' } },
@@ -168,7 +168,7 @@ describe('reasoning', () => {
     })
   })
 
-  test('a model that is known not to reason is not asked to', () => {
+  test('a model that does not reason gets no reasoning fields', () => {
     const facts = { supportedParameters: ['temperature'] }
     expect(beside({ reasoning: { effort: 'high' } }, GPT_OSS, facts)).toEqual({ dropped: ['reasoning'] })
   })
@@ -226,7 +226,7 @@ describe('tools', () => {
     expect<unknown>(beside({ tools: [TOOL], ...fields }, model)).toEqual(expected),
   )
 
-  test('a bare function, a strict one, one with a mark', () => {
+  test('functions: a bare one, a strict one, one with a marker', () => {
     const tools = [
       { type: 'function', function: { name: 'a.b', description: ' ' } },
       { type: 'function', function: { name: 'c', strict: true }, cache_control: { type: 'ephemeral' } },
@@ -244,7 +244,7 @@ describe('tools', () => {
     expect(beside({ tools }, NOVA).dropped).toEqual(['tools.strict', 'cache_control'])
   })
 
-  test('tools of AWS’s own, and search for Nova 2', () => {
+  test('tools of AWS, and search for Nova 2', () => {
     const own = { type: 'system', systemTool: { name: 'nova_code_interpreter' } }
     const tools = [TOOL, own, { type: 'web_search_preview' }]
     expect(beside({ tools, web_search_options: {} }, NOVA_2)).toEqual(
@@ -262,7 +262,7 @@ describe('tools', () => {
     expect(beside({ web_search_options: {} }, CLAUDE)).toEqual({ dropped: ['web_search_options'] })
   })
 
-  test('calls of the conversation are declared where no tool is sent', () => {
+  test('tools of earlier calls are declared if the request has none', () => {
     const messages = [
       HI,
       {

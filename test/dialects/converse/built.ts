@@ -31,7 +31,7 @@ export function build(
   return converseEgress.build(request, attemptOf(model, facts, outputBound))
 }
 
-/** What is sent beside the one message, and what is named as left out. */
+/** The fields sent beside the one message, and the names of dropped ones. */
 export function beside(fields: JsonObject, model?: string, facts?: Partial<EndpointRecord>): JsonObject {
   const { body, dropped } = build(fields, model, facts)
   const { messages, ...rest } = body

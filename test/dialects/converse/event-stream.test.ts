@@ -27,7 +27,7 @@ const altered = (change: (frame: Buffer) => void): Buffer => {
   return frame
 }
 
-test('frames, each for itself and together', () => {
+test('frames, one by one and together', () => {
   expect(parse(START)).toEqual([EVENT])
   expect(parse(Buffer.concat([START, START, START]))).toEqual([EVENT, EVENT, EVENT])
   expect(parse(new Uint8Array())).toEqual([])
@@ -42,7 +42,7 @@ test('a frame in pieces of any length', () => {
   }
 })
 
-test('memory of the caller that is used again does not matter', () => {
+test('the memory of a chunk may be used again', () => {
   const parser = createEventStreamParser()
   const chunk = new Uint8Array(START.subarray(0, 40))
   expect(push(parser, chunk)).toEqual([])
@@ -50,7 +50,7 @@ test('memory of the caller that is used again does not matter', () => {
   expect(push(parser, START.subarray(40))).toEqual([EVENT])
 })
 
-test('headers of every type are passed over', () => {
+test('headers of every type are skipped', () => {
   const typed = (type: number, bytes: number): Buffer =>
     Buffer.concat([Buffer.from([type]), Buffer.alloc(bytes)])
   const frame = messageOf(
@@ -75,13 +75,13 @@ test('headers of every type are passed over', () => {
 describe('errors in the stream', () => {
   const exception = (fields: object) => [{ name: 'exception', data: JSON.stringify(fields) }]
 
-  test('an exception is its payload and its type', () => {
+  test('an exception has its payload and its type', () => {
     expect(parse(frameOf({ exception: 'throttlingException', message: 'Slow down' }))).toEqual(
       exception({ message: 'Slow down', type: 'throttlingException' }),
     )
   })
 
-  test('a payload that is no JSON is the message', () => {
+  test('a payload that is not JSON is the message', () => {
     const frame = messageOf(
       { ':message-type': 'exception', ':exception-type': 'internalServerException' },
       'oops',
@@ -95,7 +95,7 @@ describe('errors in the stream', () => {
   })
 })
 
-describe('what is no frame', () => {
+describe('what is not a frame', () => {
   test.each<[what: string, frame: Buffer]>([
     ['a flipped bit in the length', altered((frame) => flip(frame, 3))],
     ['a flipped bit in the checksum of the prelude', altered((frame) => flip(frame, 8))],
@@ -115,7 +115,7 @@ describe('what is no frame', () => {
     expect(() => parse(frame)).toThrow(expect.objectContaining({ kind: 'malformed' }))
   })
 
-  test('it is thrown after the events before it', () => {
+  test('its error is thrown after the events before it', () => {
     const parser = createEventStreamParser()
     expect(push(parser, Buffer.concat([START, altered((frame) => flip(frame, 20))]))).toEqual([EVENT])
     expect(() => push(parser, START)).toThrow(expect.objectContaining({ kind: 'malformed' }))

@@ -31,7 +31,7 @@ describe('ends', () => {
     expect<unknown>(finishes).toEqual([{ choice: 0, reason, native }])
   })
 
-  test('a call that the bound cut keeps what it has', async () => {
+  test('a call truncated by max_tokens keeps its arguments', async () => {
     const cut = [START, TOOL, delta(0, { toolUse: { input: '{"a":' } }), finish('max_tokens'), USAGE]
     expect((await read(cut)).calls).toEqual([{ id: 't', name: 'f', arguments: '{"a":' }])
     expect((await read([START, TOOL, finish('max_tokens'), USAGE])).calls).toEqual([
@@ -44,14 +44,14 @@ describe('ends', () => {
     expect([finishes.length, usage]).toEqual([1, null])
   })
 
-  test('what comes after metadata is not waited for', async () => {
+  test('the reader does not wait for events after metadata', async () => {
     let hasLeft = false
     const form: ReplyForm = { ending: 'open', onLeave: () => (hasLeft = true) }
     expect((await read([START, HI, finish('end_turn'), USAGE], form)).finishes).toHaveLength(1)
     expect(hasLeft).toBe(true)
   })
 
-  test.each(['malformed_tool_use', 'malformed_model_output'])('%s is no answer', async (native) => {
+  test.each(['malformed_tool_use', 'malformed_model_output'])('%s is not an answer', async (native) => {
     const { error, finishes } = await read([START, HI, finish(native), USAGE])
     expect(error).toMatchObject({ kind: 'malformed', code: native })
     expect(finishes).toEqual([])
@@ -80,7 +80,7 @@ describe('exceptions in a stream', () => {
     expect([text, finishes]).toEqual(['Hi', []])
   })
 
-  test('too many connections are an overload; a prompt that is too long has its own error', async () => {
+  test('too many connections are an overload; a too long prompt has its own error', async () => {
     const busy = { exception: 'serviceUnavailableException', message: 'Too many connections, please wait' }
     expect((await read([START, busy])).error).toMatchObject({ kind: 'overloaded' })
     const long = { exception: 'validationException', message: 'Input is too long for requested model.' }
@@ -91,7 +91,7 @@ describe('exceptions in a stream', () => {
   })
 })
 
-describe('what is no answer', () => {
+describe('what is not an answer', () => {
   test.each<[what: string, body: unknown, kind: string]>([
     ['{}', {}, 'malformed'],
     ['the answer of another dialect', { choices: [{ message: { content: 'x' } }] }, 'malformed'],
@@ -148,7 +148,7 @@ describe('error replies', () => {
     expect(converseEgress.readError(status, new Headers(), inBody)).toMatchObject({ kind, reason: message })
   })
 
-  test('one without a type goes by its status', () => {
+  test('a reply without an error type is read by its status', () => {
     const error = converseEgress.readError(429, new Headers({ 'retry-after': '2' }), '{"message":"Wait"}')
     expect(error).toMatchObject({ kind: 'rate-limit', code: null, retryAfterMs: 2_000 })
   })
@@ -156,7 +156,7 @@ describe('error replies', () => {
 
 describe('names and ids', () => {
   test.each(['f', 'files.read', 'a b', 'ümlaut', '🛠', 'foo_x41_bar', '_x_', 'a_x2e_b', 'x.y_x2e_z', 'A-1_b'])(
-    '%s is written so that Converse takes it, and read back',
+    '%s is encoded as Converse requires, and decoded',
     (name) => {
       expect(writeToolName(name)).toMatch(/^[A-Za-z0-9_-]+$/)
       expect(readToolName(writeToolName(name))).toBe(name)
@@ -165,7 +165,7 @@ describe('names and ids', () => {
 
   test('a plain name stays as it is', () => expect(writeToolName('get_weather-2')).toBe('get_weather-2'))
 
-  test('an id that Converse takes stays; others are replaced, each by one of its own', () => {
+  test('an id that Converse accepts stays; others are replaced by distinct ones', () => {
     expect(writeCallId('tooluse_a-B_1')).toBe('tooluse_a-B_1')
     const ids = ['a.b', 'a_b', 'a/b', 'x'.repeat(65), 'x'.repeat(66)]
     const written = ids.map(writeCallId)

@@ -202,7 +202,7 @@ describe('blocks, streamed and complete', () => {
   })
 })
 
-test('usage: cached tokens are apart, and what is not known travels on', async () => {
+test('usage: cached tokens are counted apart; unknown fields are carried', async () => {
   const usage = {
     inputTokens: 10,
     outputTokens: 5,

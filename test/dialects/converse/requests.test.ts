@@ -10,10 +10,10 @@ import { attemptOf } from './attempt.ts'
 
 /**
  * Requests of Bedrock's clients, expressed in chat: Sluice's request has the same content.
- * Differences of form alone are evened out by `same`; those of content are in `DIFFERENCES`.
+ * `same` removes differences of form; those of content are in `DIFFERENCES`.
  */
 
-/** By a piece of the file's name: what we send otherwise, and why that is right. */
+/** By a part of the file's name: what the gateway sends instead, and why that is right. */
 const DIFFERENCES: Readonly<Record<string, { why: string; sent(recorded: JsonObject): JsonObject }>> = {
   guardrail_converse: {
     why: 'turns of one role that follow each other are one: the API demands that roles alternate',

@@ -17,7 +17,7 @@ describe('generationConfig', () => {
   config([
     ['nothing', {}, undefined],
     [
-      'what tunes',
+      'sampling',
       {
         temperature: 0.5,
         top_p: 0.9,
@@ -46,7 +46,7 @@ describe('generationConfig', () => {
       },
     ],
     [
-      'what Gemini has no word for',
+      'parameters without an equivalent',
       {
         top_a: 0.5,
         min_p: 0.1,
@@ -61,13 +61,13 @@ describe('generationConfig', () => {
       ['top_a', 'min_p', 'repetition_penalty', 'logit_bias', 'user', 'metadata', 'verbosity', 'prediction'],
     ],
     [
-      'what the endpoint does not take',
+      'parameters that the endpoint does not support',
       { top_k: 4, seed: 1 },
       { seed: 1 },
       ['top_k'],
       { supportedParameters: ['seed'] },
     ],
-    ['a bound that money sets', { max_tokens: 99 }, { maxOutputTokens: 50 }, [], { outputBound: 50 }],
+    ['a bound of the budget', { max_tokens: 99 }, { maxOutputTokens: 50 }, [], { outputBound: 50 }],
     [
       'pictures',
       { modalities: ['text', 'image'], image_config: { aspect_ratio: '16:9', image_size: '2K' } },
@@ -89,7 +89,7 @@ describe('generationConfig', () => {
       { thinkingConfig: { thinkingBudget: 5_000, includeThoughts: true } },
     ],
     [
-      'a budget beyond what Flash takes',
+      'a budget above the limit of Flash',
       { reasoning: { max_tokens: 31_999 } },
       { thinkingConfig: { thinkingBudget: 24_576, includeThoughts: true } },
       ['reasoning.max_tokens'],
@@ -102,7 +102,7 @@ describe('generationConfig', () => {
       { upstreamId: 'gemini-2.5-pro' },
     ],
     [
-      'a budget below what Flash-Lite takes',
+      'a budget below the limit of Flash-Lite',
       { reasoning: { max_tokens: 100 } },
       { thinkingConfig: { thinkingBudget: 512, includeThoughts: true } },
       ['reasoning.max_tokens'],
@@ -143,7 +143,7 @@ describe('generationConfig', () => {
       NEW,
     ],
     [
-      'the nearest level that is known',
+      'the nearest known level',
       { reasoning: { effort: 'medium' } },
       { thinkingConfig: { thinkingLevel: 'high', includeThoughts: true } },
       [],
@@ -157,14 +157,14 @@ describe('generationConfig', () => {
       { upstreamId: 'gemini-flash-latest', reasoning: { efforts: null, takesBudget: true, mayBeOff: true } },
     ],
     [
-      'known to take no bound',
+      'known to have no budget',
       { reasoning: { effort: 'high' } },
       { thinkingConfig: { includeThoughts: true } },
       ['reasoning.effort'],
       { reasoning: { efforts: null, takesBudget: false, mayBeOff: false } },
     ],
     [
-      'no reasoner',
+      'a model that does not reason',
       { reasoning: { effort: 'high' } },
       undefined,
       ['reasoning'],
@@ -177,7 +177,7 @@ describe('generationConfig', () => {
       { ...JSON_TYPE, responseSchema: OBJECT },
     ],
     [
-      'a schema in other words',
+      'a schema with other keywords',
       schemaOf({
         $defs: { name: { type: 'string', enum: ['x', 'y'] } },
         type: 'object',
@@ -213,7 +213,7 @@ describe('generationConfig', () => {
       },
     ],
     [
-      'a union with a description: Vertex takes nothing beside it',
+      'a union with a description: Vertex rejects fields beside it',
       schemaOf({
         type: 'object',
         properties: {
@@ -247,7 +247,7 @@ describe('generationConfig', () => {
       },
     ],
     [
-      'what is demanded and not described, and a name that is empty',
+      'required properties without a description, and an empty name',
       schemaOf({
         type: 'object',
         properties: { a: { type: 'string', enum: ['', 'x'] }, b: { type: 'string' } },
@@ -284,7 +284,7 @@ describe('generationConfig', () => {
       },
     ],
     [
-      'a schema that neither form can hold',
+      'a schema that neither form can express',
       schemaOf({ type: 'object', properties: { a: { type: 'integer', multipleOf: 3 } } }),
       { ...JSON_TYPE, responseSchema: { type: 'object', properties: { a: { type: 'integer' } } } },
       ['response_format.json_schema.schema.multipleOf'],

@@ -44,7 +44,7 @@ describe('messages', () => {
       [userTurn([{ text: 'See' }, { inlineData: { mimeType: 'image/png', data: PNG } }])],
     ],
     [
-      'an image by address',
+      'an image by URL',
       {
         messages: [
           user({ type: 'image_url', image_url: { url: 'https://pics.example/a.jpg?x=1', detail: 'high' } }),
@@ -85,22 +85,26 @@ describe('messages', () => {
       [userTurn([{ inlineData: { mimeType: 'audio/wav', data: 'UklGRg==' } }])],
     ],
     [
-      'a film',
+      'a video',
       { messages: [user({ type: 'video_url', video_url: { url: 'https://youtu.be/x' } })] },
       [userTurn([{ fileData: { fileUri: 'https://youtu.be/x' } }])],
     ],
     [
-      'a mark for a cache',
+      'a cache_control marker',
       { messages: [user({ type: 'text', text: 'Long', cache_control: { type: 'ephemeral' } })] },
       [userTurn([{ text: 'Long' }])],
       ['cache_control'],
     ],
     [
-      'a refusal of before',
+      'an earlier refusal',
       { messages: [...HELLO, { role: 'assistant', content: null, refusal: 'No.' }, ...HELLO] },
       [ASKED, { role: 'model', parts: [{ text: 'No.' }] }, ASKED],
     ],
-    ['system alone', { messages: [{ role: 'system', content: 'Be' }] }, [userTurn([{ text: 'Be' }])]],
+    [
+      'only a system message',
+      { messages: [{ role: 'system', content: 'Be' }] },
+      [userTurn([{ text: 'Be' }])],
+    ],
     [
       'a call and its result',
       { messages: [...HELLO, { role: 'assistant', content: null, tool_calls: [CALL] }, RESULT] },
@@ -241,7 +245,7 @@ describe('messages', () => {
       ],
     ],
     [
-      'arguments that were cut short',
+      'truncated arguments',
       {
         messages: [
           ...HELLO,

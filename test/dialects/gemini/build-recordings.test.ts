@@ -9,9 +9,9 @@ import { attemptAt } from './attempt.ts'
 /**
  * Requests of Google's own clients, expressed in chat and written by Sluice: the same except for
  * - `safetySettings`, `modelArmorConfig` and `includeServerSideToolInvocations`, for which chat has no words
- * - a schema goes into the older field where that can say it: here only that one went (its words have tests of their own)
- * - `thoughtSignature` on the first of parallel calls alone, as Google sent it (one client repeated it)
- * - empty texts, empty `required`, `properties` and `generationConfig`, and the answer's form where it is text
+ * - a schema goes into the older field if that can express it: only that field is compared here (its keywords have their own tests)
+ * - `thoughtSignature` only on the first of parallel calls, as Google sends it (one client repeated it)
+ * - empty texts, empty `required`, `properties` and `generationConfig`, and the response format if it is text
  */
 interface Exchange {
   name: string

@@ -18,7 +18,7 @@ const cutsOf = (body: object, at: object = {}) => {
   return { call, cuts: call.cuts?.() ?? null }
 }
 
-/** The texts that are kept, and those that are asked behind them, for each marked cut. */
+/** For each breakpoint: the texts in the cache, and the texts after it. */
 const textsOf = (value: unknown): string[] =>
   [...JSON.stringify(value ?? []).matchAll(/"(?:text|output)":"([^"]*)"/g)].map((match) => match[1] ?? '')
 const sides = (body: object) =>
@@ -106,7 +106,7 @@ describe('a call is cut', () => {
     const [short, long] = [cutsAfter(2), cutsAfter(4)]
     expect(short.map(({ isMarked }) => isMarked)).toEqual([false, false, true])
     expect(long.map(({ isMarked }) => isMarked)).toEqual([false, false, false, false, true])
-    // What was marked is found again among what is not.
+    // Marked turns are found among unmarked ones.
     expect(long.slice(0, 3).map(({ held }) => held)).toEqual(short.map(({ held }) => held))
     expect(new Set(long.map(({ held }) => held)).size).toBe(5)
     expect(long.map(({ tokens }) => tokens)).toEqual(

@@ -81,7 +81,7 @@ function finishOf(recorded: string, hasCalls: boolean): { reason: string; native
   return { reason: hasCalls ? 'tool_calls' : 'stop', native }
 }
 
-/** Total = prompt + candidates + thoughts; what was cached is inside the prompt. */
+/** Total = prompt + candidates + thoughts; cached tokens are part of the prompt. */
 function expectUsage(usage: Usage | null, recorded: Record<string, unknown> | null): void {
   if (recorded === null || recorded['promptTokenCount'] === undefined) {
     expect(usage).toBeNull()
@@ -102,7 +102,7 @@ function expectUsage(usage: Usage | null, recorded: Record<string, unknown> | nu
 function isComplete(part: Uint8Array, ending: Ending): boolean {
   const blocks = new TextDecoder().decode(part).split(/\r\n\r\n|\r\n\r$|\n\n/)
   const tail = blocks.pop() ?? ''
-  // The first letters of a line say nothing yet.
+  // The first letters of `data:` are not an event.
   if (ending === 'clean' && !/^(?:d|da|dat|data|data:)?\s*$/.test(tail)) blocks.push(tail)
   const finished = new Map<number, boolean>()
   let isBlocked = false

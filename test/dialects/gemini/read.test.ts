@@ -124,7 +124,7 @@ test('speech is raw sound with its type; a picture of a thought is no answer', a
   })
 })
 
-describe('what is no answer', () => {
+describe('what is not an answer', () => {
   const pieces = (partialArgs: unknown, name = 'f') => chunk([{ functionCall: { name, partialArgs } }], END)
   const rows: [string, unknown, kind: string, reason: string | RegExp][] = [
     ['nothing', {}, 'malformed', 'the reply holds no candidates'],
@@ -132,19 +132,19 @@ describe('what is no answer', () => {
     ['an empty candidate', { candidates: [{}] }, 'truncated', 'the reply ended without a finish'],
     ['a call without a name', chunk([{ functionCall: { args: { a: 1 } } }], END), 'malformed', /no name/],
     [
-      'a piece that belongs nowhere',
+      'a partial argument without a place',
       pieces([{ jsonPath: 'a..b', numberValue: 1 }]),
       'malformed',
       /belongs nowhere/,
     ],
     [
-      'a list that would fill the memory',
+      'a list index that would exhaust memory',
       pieces([{ jsonPath: '$.a[99999999]', numberValue: 1 }]),
       'malformed',
       /belongs nowhere/,
     ],
     [
-      'a call that cannot be read',
+      'a call that cannot be parsed',
       chunk([], { finishReason: 'MALFORMED_FUNCTION_CALL' }),
       'malformed',
       /broke its answer off/,
@@ -162,7 +162,7 @@ describe('what is no answer', () => {
       'Slow down',
     ],
     [
-      'a list that was cut between its chunks',
+      'a list truncated between its chunks',
       [chunk([{ text: 'Half' }])],
       'truncated',
       'the reply ended without a finish',
@@ -205,16 +205,16 @@ describe('usage', () => {
   }
   test.each<[string, unknown, Record<string, number> | undefined]>([
     ['nothing', undefined, undefined],
-    ['the kind of traffic alone', { trafficType: 'ON_DEMAND' }, undefined],
+    ['only the traffic type', { trafficType: 'ON_DEMAND' }, undefined],
     ['zero is a count', { promptTokenCount: 0, totalTokenCount: 0 }, {}],
     [
-      'thoughts are apart',
+      'thoughts are counted apart',
       { promptTokenCount: 5, candidatesTokenCount: 3, thoughtsTokenCount: 7 },
       { inputTokens: 5, outputTokens: 3, reasoningTokens: 7 },
     ],
     ['results of tools are input', { promptTokenCount: 5, toolUsePromptTokenCount: 4 }, { inputTokens: 9 }],
     [
-      'what was cached is inside the prompt, sound too',
+      'cached tokens are part of the prompt, audio too',
       {
         promptTokenCount: 1200,
         cachedContentTokenCount: 1100,
@@ -229,11 +229,15 @@ describe('usage', () => {
       { inputTokens: 5, imageInputTokens: 516 },
     ],
     [
-      'pictures and speech',
+      'images and speech',
       { candidatesTokenCount: 300, candidatesTokensDetails: [tokens('IMAGE', 258), tokens('AUDIO', 30)] },
       { outputTokens: 12, imageOutputTokens: 258, audioOutputTokens: 30 },
     ],
-    ['more cached than asked', { promptTokenCount: 3, cachedContentTokenCount: 9 }, { cacheReadTokens: 3 }],
+    [
+      'more cached tokens than prompt tokens',
+      { promptTokenCount: 3, cachedContentTokenCount: 9 },
+      { cacheReadTokens: 3 },
+    ],
   ])('%s', (_, raw, expected) => {
     expect(readUsage(raw)).toEqual(expected === undefined ? undefined : { ...empty, ...expected })
   })

@@ -49,7 +49,7 @@ const FINISHES: Readonly<Record<string, RegExp>> = {
 function expectAnswer(reply: Read, outcome: Outcome, { api }: Recording): void {
   const isOwn = api === 'gemini'
   expect(reply.text).toBe(outcome.text + outcome.refusal)
-  // Thoughts of others that came in details alone are carried, and not shown.
+  // Thoughts of other providers that are only in details are carried, not shown.
   if (outcome.reasoning !== '') expect(reply.thoughts).toBe(outcome.reasoning)
   const parsable = outcome.calls.filter(({ arguments: json }) => isObjectText(json))
   if (!isOwn) {
