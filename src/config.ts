@@ -42,7 +42,7 @@ export interface ConfigSources {
   /** Problems with the `providers:` of the file, to report all problems together. */
   readonly entryProblems?: (providers: readonly unknown[], environment: Environment) => readonly string[]
   /** Problems with `models:` and with the files that settings name. The settings may have problems themselves. */
-  readonly fileProblems?: (config: Config) => readonly string[]
+  readonly fileProblems?: (config: Config) => Promise<readonly string[]>
 }
 
 /** Every problem with the settings. No line holds a secret. */
@@ -93,7 +93,7 @@ export async function loadConfig(sources: ConfigSources = {}): Promise<Config> {
   }
   const further = [
     ...(sources.entryProblems?.(config.providers, environment) ?? []),
-    ...(sources.fileProblems?.(config) ?? []),
+    ...((await sources.fileProblems?.(config)) ?? []),
   ]
   problems.push(
     ...joinedProblems(values),

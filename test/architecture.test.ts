@@ -146,11 +146,29 @@ describe('each thing has its place', () => {
     expect(importing(/^drizzle-orm\/|^bun:sqlite$|^pg$|^postgres$/, isAllowed)).toEqual([])
   })
 
-  test('synchronous SQL: administration awaits the database', () => {
-    // Routing is built from stored providers and overrides synchronously, as the Snapshot is.
+  test('synchronous SQL: db, ledger, backup, and what the Snapshot is built from', () => {
+    // A change and the Snapshot with it are one turn, so the Snapshot reads at once, and routing with it.
     const built = ['admin/providers/stored.ts', 'admin/providers/models/overrides.ts']
-    const isAllowed = (file: string): boolean => !file.startsWith('admin/') || built.includes(file)
-    expect(linesWith(/\bsync\b|\.(get|all|run)\(\)/, isAllowed)).toEqual([])
+    const isAllowed = (file: string): boolean =>
+      /^(db|ledger|backup|snapshot)\//.test(file) || built.includes(file)
+    expect(linesWith(/\bsync\b|\btransact\(/, isAllowed)).toEqual([])
+    expect(
+      linesWith(/\.(get|all|run)\(\)/, (file) => isAllowed(file) || !/^(admin|inference)\//.test(file)),
+    ).toEqual([])
+    // Pragmas, and commands that examine the file of a stopped server or a copy.
+    const examines = [
+      'bodies/room.ts',
+      'bodies/verify.ts',
+      'files/verify.ts',
+      'cli/usage-source.ts',
+      'cli/doctor-data.ts',
+    ]
+    expect(
+      linesWith(
+        /\bfile\b\s*\.(query|run|exec|prepare)\b/,
+        (file) => isAllowed(file) || examines.includes(file),
+      ),
+    ).toEqual([])
   })
 
   test('the environment: config.ts', () => {

@@ -18,22 +18,18 @@ export interface EndpointPrices {
 
 /**
  * Records the price of every endpoint that can be called now and whose price is not that of its last row. Runs on this
- * thread, a slice of some milliseconds at a time; a list of one slice is recorded when it returns. Two runs must not
- * overlap.
+ * thread, a slice of some milliseconds at a time. Two runs must not overlap.
  */
-export async function recordPrices(database: Database, models: ModelDirectory, now: number): Promise<void> {
-  const newest = database.sync
+export async function recordPrices({ db }: Database, models: ModelDirectory, now: number): Promise<void> {
+  const newest = db
     .select({ id: max(priceHistory.id) })
     .from(priceHistory)
     .groupBy(priceHistory.endpoint_id)
-  const known = new Map(
-    database.sync
-      .select({ endpoint: priceHistory.endpoint_id, pricing: priceHistory.pricing })
-      .from(priceHistory)
-      .where(inArray(priceHistory.id, newest))
-      .all()
-      .map(({ endpoint, pricing }) => [endpoint, JSON.stringify(pricing)]),
-  )
+  const last = await db
+    .select({ endpoint: priceHistory.endpoint_id, pricing: priceHistory.pricing })
+    .from(priceHistory)
+    .where(inArray(priceHistory.id, newest))
+  const known = new Map(last.map(({ endpoint, pricing }) => [endpoint, JSON.stringify(pricing)]))
   const all = models.list().flatMap(({ endpoints }) => endpoints)
   for (let from = 0; from < all.length; from += SLICE) {
     if (from > 0) await setImmediate()
@@ -47,7 +43,7 @@ export async function recordPrices(database: Database, models: ModelDirectory, n
         valid_from: new Date(now),
       }))
       .filter(({ endpoint_id, pricing }) => known.get(endpoint_id) !== JSON.stringify(pricing))
-    if (rows.length > 0) database.sync.insert(priceHistory).values(rows).run()
+    if (rows.length > 0) await db.insert(priceHistory).values(rows)
   }
 }
 

@@ -42,7 +42,7 @@ async function examine(config: Config): Promise<Finding[]> {
     checkSecretKey(config),
     checkDisk(config),
     await checkPort(config),
-    checkReach(config, exposure(config)),
+    checkReach(config, await exposure(config)),
     checkOpenFiles(config),
     checkClock(config, serverTimes),
     ...providers,

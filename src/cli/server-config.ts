@@ -7,13 +7,11 @@ import { mayHaveKeys } from '../server/first-run.ts'
 import { readModels } from '../server/routing.ts'
 import type { Terminal } from './terminal.ts'
 
-/**
- * Loads settings, `providers:` and `models:`. Reports all problems together, with those that `more` finds.
- */
+/** Loads settings, `providers:` and `models:`. Reports all problems together, with those that `more` finds. */
 export const loadServerConfig = (
   flags: Flags,
   terminal: Terminal,
-  more: (config: Config) => string | null = () => null,
+  more: (config: Config) => Promise<string | null> = async () => null,
 ): Promise<Config> =>
   loadConfig({
     flags,
@@ -22,8 +20,8 @@ export const loadServerConfig = (
       readEntries(entries, environment, checkDefaults).problems.map(
         ({ path, message }) => `${path} ${message}`,
       ),
-    fileProblems: (config) => {
-      const further = more(config)
+    async fileProblems(config) {
+      const further = await more(config)
       return [
         ...[
           ...readModels(config, readEntries(config.providers, config.environment, checkDefaults)).problems,
@@ -37,6 +35,6 @@ export const loadServerConfig = (
 /** Only the entries' problems are of interest here. */
 const checkDefaults = { timeouts: { firstByteMs: 1, betweenBytesMs: 1, totalMs: 1 }, maxInFlight: 1 }
 
-/** Why a server with these settings may not listen where they say; null: it may. Looks at the data folder and changes nothing. */
-export const exposure = (config: Config): string | null =>
-  isLoopback(config.host) ? null : exposureProblem(config, mayHaveKeys(config.data))
+/** Why a server with these settings may not listen at its address; null: it may. Changes nothing in the data folder. */
+export const exposure = async (config: Config): Promise<string | null> =>
+  isLoopback(config.host) ? null : exposureProblem(config, await mayHaveKeys(config.data))

@@ -9,5 +9,5 @@ export interface UploadedFile {
 
 export interface UploadedFiles {
   /** Undefined: the workspace has no file with this id. */
-  find(id: string, workspaceId: string): UploadedFile | undefined
+  find(id: string, workspaceId: string): Promise<UploadedFile | undefined>
 }

@@ -199,6 +199,20 @@ export const requireThat = (tx: Db, condition: SQL | undefined, refusal: () => E
   },
 })
 
+/** A check inside the transaction: fails with `refusal` unless the query `amount` returns at most `most`. */
+export const mustBeAtMost = (
+  tx: Db,
+  amount: SQL,
+  most: number,
+  refusal: (amount: number) => Error,
+): Write => ({
+  run() {
+    const rows: unknown = tx.values(amount)
+    const found = Number(Array.isArray(rows) && Array.isArray(rows[0]) ? rows[0][0] : Number.NaN)
+    if (!(found <= most)) throw refusal(found)
+  },
+})
+
 /** Whether a unique index over `column` refused a write. */
 export function isTaken(thrown: unknown, column: string): boolean {
   for (let error = thrown; error instanceof Error; error = error.cause) {

@@ -1,10 +1,10 @@
 import type { UploadedFiles } from '../core/uploaded-file.ts'
 import type { FileStore } from './store.ts'
 
-/** The kept files, for requests that name them. */
+/** The stored files, for requests that name them. */
 export const uploadedFiles = (store: FileStore): UploadedFiles => ({
-  find(id, workspaceId) {
-    const row = store.find(id, workspaceId)
+  async find(id, workspaceId) {
+    const row = await store.find(id, workspaceId)
     if (row === undefined) return undefined
     return {
       filename: row.filename,

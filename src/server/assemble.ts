@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { createAuth } from '../admin/identity/auth/deps.ts'
 import { createOnce } from '../admin/once.ts'
 import { documentFetcher } from '../admin/providers/models/service.ts'
@@ -11,7 +10,7 @@ import { oidcSettings } from '../config/sign-on.ts'
 import type { Config } from '../config.ts'
 import type { Sealer } from '../db/seal.ts'
 import { uploadedFiles } from '../files/contents.ts'
-import { createFileStore, FILES_FOLDER } from '../files/store.ts'
+import type { FileStore } from '../files/store.ts'
 import { builtinsWith } from '../filters/builtins/index.ts'
 import { readNameList } from '../filters/name-list.ts'
 import { createAccessLog } from '../http/access-log.ts'
@@ -59,6 +58,7 @@ export interface Parts {
   /** Migrated, with an organisation in it. */
   readonly folder: DataFolder
   readonly sealer: Sealer
+  readonly files: FileStore
   readonly store: CatalogStore
   readonly live: LiveRouting
   /** Stored providers. */
@@ -79,7 +79,7 @@ export interface Assembled {
 
 /** Makes everything behind the routes, once. Opens nothing but the ledger. */
 export function assemble(parts: Parts): Assembled {
-  const { config, options, folder, sealer, live, now } = parts
+  const { config, options, folder, sealer, files, live, now } = parts
   const { database } = folder
   const { logger, writeLine = () => undefined } = options
   const outboundAllow = parseOutboundAllow(config.outboundAllow)
@@ -99,7 +99,6 @@ export function assemble(parts: Parts): Assembled {
   const accessLog = createAccessLog(() => logger.isLevelEnabled('info'), writeLine)
   const run = createRun({ config, logger, accessLog, ledger, outboundAllow, stores, now })
   const background = createBackgroundRuns()
-  const files = createFileStore(join(config.data, FILES_FOLDER), database, config.filesQuotaMb * MEGABYTE)
   const deps: Deps = {
     ...edgeDeps(parts),
     ...operatorDeps(parts, { outboundAllow, health: run.health, reroute: () => route(live.current()) }),

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { and, count, eq, isNull, max } from 'drizzle-orm'
+import { and, eq, isNull, max, type SQL } from 'drizzle-orm'
 import { changeAside } from '../admin/change.ts'
 import { ownerOf } from '../admin/identity/auth/setup.ts'
 import { ensureOwner, type OwnerSettings } from '../admin/identity/organization/owner.ts'
@@ -31,24 +31,20 @@ interface Owner {
  * Whether an earlier start created keys, so that the settings need not name any. Bootstrap keys do not count: they are
  * valid only while the settings name them.
  */
-export const hasKeys = (database: Database): boolean =>
-  (database.sync
-    .select({ keys: count() })
-    .from(apiKeys)
-    .where(and(isNull(apiKeys.deleted_at), eq(apiKeys.bootstrap, false)))
-    .get()?.keys ?? 0) > 0
+export const hasKeys = (database: Database): Promise<boolean> =>
+  hasKey(database, isNull(apiKeys.deleted_at), eq(apiKeys.bootstrap, false))
 
 /**
  * `hasKeys` for a folder that is not open yet, so that a start can fail before anything is created or migrated. True if
  * the folder cannot be read: the start checks again.
  */
-export function mayHaveKeys(folder: string): boolean {
+export async function mayHaveKeys(folder: string): Promise<boolean> {
   const file = join(folder, DATABASE_FILE)
   if (!existsSync(file)) return false
   try {
     const database = openForReading(file)
     try {
-      return hasKeys(database)
+      return await hasKeys(database)
     } finally {
       database.close()
     }
@@ -59,7 +55,7 @@ export function mayHaveKeys(folder: string): boolean {
 
 /** Creates organisation, owner and default workspace if they are missing, and ensures the keys of the settings. */
 export async function ensureFirstRun(database: Database, keys: BootstrapKeys): Promise<void> {
-  if (database.sync.select().from(organizations).get() === undefined) await makeOwner(database)
+  if ((await database.db.select().from(organizations)).length === 0) await makeOwner(database)
   await completeWorkspaces(database)
   const owner = await keyOwnerOf(database)
   await ensureBootstrapKey(database, owner, 'management', keys.managementKey)
@@ -82,13 +78,17 @@ export async function makeFirstKeys(database: Database): Promise<MadeKeys | null
  * Whether any management key is enabled. None is if the settings named one at the first start and no longer do: it was
  * never stored in clear, and no later start creates another.
  */
-export const hasManagementKey = (database: Database): boolean =>
-  database.sync
+export const hasManagementKey = (database: Database): Promise<boolean> =>
+  hasKey(database, eq(apiKeys.kind, 'management'), eq(apiKeys.disabled, false), isNull(apiKeys.deleted_at))
+
+async function hasKey({ db }: Database, ...conditions: SQL[]): Promise<boolean> {
+  const some = await db
     .select({ id: apiKeys.id })
     .from(apiKeys)
-    .where(and(eq(apiKeys.kind, 'management'), eq(apiKeys.disabled, false), isNull(apiKeys.deleted_at)))
+    .where(and(...conditions))
     .limit(1)
-    .get() !== undefined
+  return some.length > 0
+}
 
 /**
  * Creates a management key, returned in clear, and disables every other created one, whose labels are returned. Only for
@@ -101,9 +101,9 @@ export async function renewManagementKey(database: Database): Promise<{ key: str
     eq(apiKeys.disabled, false),
     isNull(apiKeys.deleted_at),
   )
-  const earlier = database.sync.select().from(apiKeys).where(made).all()
+  const earlier = await database.db.select().from(apiKeys).where(made)
   const key = newKey('management')
-  const row = rowOf(database, await keyOwnerOf(database), 'management', key, 'Management key', false)
+  const row = await rowOf(database, await keyOwnerOf(database), 'management', key, 'Management key', false)
   const { label, workspace_id: workspaceId } = row
   const changes = [
     {
@@ -136,8 +136,7 @@ async function makeFirstKey(
   kind: KeyKind,
   name: string,
 ): Promise<string | null> {
-  const known = database.sync.select().from(apiKeys).where(eq(apiKeys.kind, kind)).limit(1).get()
-  if (known) return null
+  if (await hasKey(database, eq(apiKeys.kind, kind))) return null
   const key = newKey(kind)
   await insertKey(database, owner, kind, key, name, false)
   return key
@@ -162,15 +161,9 @@ async function makeOwner(database: Database): Promise<void> {
 
 /** Adds what workspaces of earlier versions lack: a guardrail, their creator as a member, the mark of the default one. */
 async function completeWorkspaces(database: Database): Promise<void> {
-  const { sync } = database
-  const rows = sync.select().from(workspaces).where(isNull(workspaces.deleted_at)).all()
-  const guarded = new Set(
-    sync
-      .select({ id: guardrails.id })
-      .from(guardrails)
-      .all()
-      .map(({ id }) => id),
-  )
+  const { db } = database
+  const rows = await db.select().from(workspaces).where(isNull(workspaces.deleted_at))
+  const guarded = new Set((await db.select({ id: guardrails.id }).from(guardrails)).map(({ id }) => id))
   const bare = rows.filter((row) => !guarded.has(row.default_guardrail_id))
   const first = rows.find(({ slug }) => slug === 'default') ?? rows[0]
   await atomically(database, (tx) => [
@@ -194,7 +187,8 @@ async function completeWorkspaces(database: Database): Promise<void> {
 
 /** The owner of the organisation, and the workspace of its keys. */
 async function keyOwnerOf(database: Database): Promise<Owner> {
-  const workspaceId = database.sync.select().from(organizations).get()?.default_workspace_id
+  const [organization] = await database.db.select().from(organizations)
+  const workspaceId = organization?.default_workspace_id
   if (!workspaceId) throw new Error('the database has no default workspace')
   return { userId: (await ownerOf(database)).id, workspaceId }
 }
@@ -210,7 +204,7 @@ async function ensureBootstrapKey(
   key: string | null,
 ): Promise<void> {
   const hash = key === null ? null : hashKey(key)
-  const rows = database.sync.select().from(apiKeys).where(eq(apiKeys.bootstrap, true)).all()
+  const rows = await database.db.select().from(apiKeys).where(eq(apiKeys.bootstrap, true))
   const stale = rows.filter((row) => row.kind === kind && row.hash !== hash && !row.disabled)
   for (const row of stale) {
     await atomically(database, (tx) => [
@@ -218,16 +212,12 @@ async function ensureBootstrapKey(
     ])
   }
   if (key === null || hash === null) return
-  const known = database.sync.select().from(apiKeys).where(eq(apiKeys.hash, hash)).get()
-  if (!known)
-    return insertKey(
-      database,
-      owner,
-      kind,
-      key,
-      `${kind === 'management' ? 'SLUICE_MANAGEMENT_KEY' : 'SLUICE_API_KEY'}`,
-      true,
-    )
+  const [known] = await database.db.select().from(apiKeys).where(eq(apiKeys.hash, hash))
+  if (known === undefined) {
+    const name = kind === 'management' ? 'SLUICE_MANAGEMENT_KEY' : 'SLUICE_API_KEY'
+    return insertKey(database, owner, kind, key, name, true)
+  }
+  const isMoved = await isGone(database, known.workspace_id)
   await atomically(database, (tx) => [
     tx
       .update(apiKeys)
@@ -240,18 +230,19 @@ async function ensureBootstrapKey(
         expires_at: null,
         deleted_at: null,
         bootstrap: true,
-        ...(isGone(database, known.workspace_id) ? { workspace_id: owner.workspaceId } : {}),
+        ...(isMoved ? { workspace_id: owner.workspaceId } : {}),
       })
       .where(eq(apiKeys.hash, hash)),
   ])
 }
 
-const isGone = ({ sync }: Database, workspaceId: string): boolean =>
-  sync
+async function isGone({ db }: Database, workspaceId: string): Promise<boolean> {
+  const found = await db
     .select({ id: workspaces.id })
     .from(workspaces)
     .where(and(eq(workspaces.id, workspaceId), isNull(workspaces.deleted_at)))
-    .get() === undefined
+  return found.length === 0
+}
 
 async function insertKey(
   database: Database,
@@ -261,26 +252,22 @@ async function insertKey(
   name: string,
   bootstrap: boolean,
 ): Promise<void> {
-  const row = rowOf(database, owner, kind, key, name, bootstrap)
+  const row = await rowOf(database, owner, kind, key, name, bootstrap)
   await atomically(database, (tx) => [tx.insert(apiKeys).values(row)])
 }
 
-function rowOf(
-  { sync }: Database,
+async function rowOf(
+  { db }: Database,
   { userId, workspaceId }: Owner,
   kind: KeyKind,
   key: string,
   name: string,
   bootstrap: boolean,
-): typeof apiKeys.$inferInsert {
-  const last =
-    sync
-      .select({ id: max(apiKeys.id) })
-      .from(apiKeys)
-      .get()?.id ?? 0
+): Promise<typeof apiKeys.$inferInsert> {
+  const [last] = await db.select({ id: max(apiKeys.id) }).from(apiKeys)
   return {
     hash: hashKey(key),
-    id: last + 1,
+    id: (last?.id ?? 0) + 1,
     kind,
     name,
     label: labelOf(key),

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { storedOverrides } from '../admin/providers/models/overrides.ts'
 import { createStoredSource, type StoredSource } from '../admin/providers/stored.ts'
 import { createApp } from '../app.ts'
@@ -6,6 +7,7 @@ import { exposureProblem } from '../config/exposure.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { BODIES_FILE, DATABASE_FILE, type Database } from '../db/database.ts'
 import { closeSecretKey, openSealer, type Sealer } from '../db/seal.ts'
+import { FILES_FOLDER, openFileStore } from '../files/store.ts'
 import type { Handler } from '../http/edge.ts'
 import type { ProviderDefaults } from '../providers/environment.ts'
 import { type Assembled, assemble, type GatewayOptions } from './assemble.ts'
@@ -67,7 +69,9 @@ export async function openGateway(config: Config, options: GatewayOptions): Prom
     const live = createLiveRouting(source)
     const disk = options.hasRoom === undefined ? await watchDisk(config.data, logger) : null
     const hasRoom = options.hasRoom ?? disk?.hasRoom ?? (() => true)
-    const parts = assemble({ config, options, folder, sealer, store, live, stored, hasRoom, now })
+    const quotaBytes = config.filesQuotaMb * MEGABYTE
+    const files = await openFileStore(join(config.data, FILES_FOLDER), database, quotaBytes)
+    const parts = assemble({ config, options, folder, sealer, files, store, live, stored, hasRoom, now })
     const { deps, route, recordPrices } = parts
     return {
       handle: createApp(deps, config.basePath),
@@ -102,7 +106,7 @@ async function prepare(
   if (isNew) logger.info({ data: config.data }, 'created a new data folder')
   for (const { applied, copy } of isNew ? [] : migrated)
     if (applied.length > 0) logger.info({ migrations: applied, copy }, 'database migrated')
-  const problem = exposureProblem(config, hasKeys(database))
+  const problem = exposureProblem(config, await hasKeys(database))
   if (problem !== null) throw new ConfigError([problem])
   const sealer = openSealer(database, config.data, config.secretKey ?? undefined)
   await ensureFirstRun(database, config)

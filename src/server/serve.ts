@@ -38,7 +38,7 @@ export async function serve(config: Config): Promise<number> {
   if (made !== null) deps.snapshot.applyChanges()
   const background = startBackground(config, gateway)
   logger.info({ address: address(), data: config.data }, 'listening')
-  if (!hasManagementKey(folder.database)) logger.warn(NO_MANAGEMENT_KEY)
+  if (!(await hasManagementKey(folder.database))) logger.warn(NO_MANAGEMENT_KEY)
   warnOfDescriptors(logger, config.maxInFlight)
   flush()
   welcome(address(), made, providersOf(deps))

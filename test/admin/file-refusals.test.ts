@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { createFileStore } from '../../src/files/store.ts'
+import { openFileStore } from '../../src/files/store.ts'
 import { objectOf } from '../../src/http/json.ts'
 import { API_KEY, MANAGEMENT_KEY, startGateway } from '../gateway.ts'
 import { runScenarios, type Scenario } from '../scenario.ts'
@@ -126,12 +126,12 @@ describe('a rejected upload leaves no file', () => {
     await broken.stop()
   })
 
-  test('a start removes leftovers of a crash: parts, and files without a row', () => {
+  test('a start removes leftovers of a crash: parts, and files without a row', async () => {
     const folder = join(admin.gateway.folder, 'files')
     const before = kept()
     writeFileSync(join(folder, 'broken.part'), 'half')
     writeFileSync(join(folder, `file_${'f'.repeat(32)}`), 'no row')
-    createFileStore(folder, admin.gateway.database, 1)
+    await openFileStore(folder, admin.gateway.database, 1)
     expect(kept()).toEqual(before)
   })
 })

@@ -19,9 +19,14 @@ const FIELDS: Readonly<Record<Dialect, string>> = {
   gemini: 'contents',
 }
 
-interface Named {
+interface Found {
   /** The object that has the id. */
   holder: JsonObject
+  id: string
+  place: string
+}
+
+interface Named extends Pick<Found, 'holder'> {
   file: UploadedFile
 }
 
@@ -58,8 +63,14 @@ async function withContents(
   lease: BodyLease,
 ): Promise<JsonObject> {
   const field = FIELDS[dialect]
+  const found: Found[] = []
+  collect(body[field], field, found)
   const named: Named[] = []
-  collect(body[field], field, workspace.id, files, named)
+  for (const { holder, id, place } of found) {
+    const file = await files.find(id, workspace.id)
+    if (file === undefined) throw notFound(`${place}.file_id: there is no file with this id`)
+    named.push({ holder, file })
+  }
   const total = named.reduce((sum, { file }) => sum + file.sizeBytes, 0)
   if (total > MOST_BYTES) {
     throw new GatewayError(
@@ -74,29 +85,19 @@ async function withContents(
   return { ...body, [field]: replaced(body[field], contents) }
 }
 
-function collect(
-  value: unknown,
-  place: string,
-  workspaceId: string,
-  files: UploadedFiles,
-  named: Named[],
-): void {
+function collect(value: unknown, place: string, found: Found[]): void {
   if (Array.isArray(value)) {
-    for (const [index, item] of value.entries())
-      collect(item, `${place}[${index}]`, workspaceId, files, named)
+    for (const [index, item] of value.entries()) collect(item, `${place}[${index}]`, found)
     return
   }
   if (!isObject(value)) return
   const id = idIn(value)
   if (isOwnId(id)) {
-    const file = files.find(id, workspaceId)
-    if (file === undefined) throw notFound(`${place}.file_id: there is no file with this id`)
-    named.push({ holder: value, file })
+    found.push({ holder: value, id, place })
     return
   }
   for (const [name, item] of Object.entries(value)) {
-    if (typeof item === 'object' && item !== null)
-      collect(item, `${place}.${name}`, workspaceId, files, named)
+    if (typeof item === 'object' && item !== null) collect(item, `${place}.${name}`, found)
   }
 }
 

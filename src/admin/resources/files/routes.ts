@@ -52,7 +52,8 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
     })
     .get(
       '/files/:file_id',
-      ({ caller, params, query }) => fileView(findFile(deps, caller, params.file_id, query.workspace_id)),
+      async ({ caller, params, query }) =>
+        fileView(await findFile(deps, caller, params.file_id, query.workspace_id)),
       {
         caller: 'any',
         params: fileParams,
@@ -63,8 +64,8 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
     )
     .get(
       '/files/:file_id/content',
-      ({ caller, params, query }) => {
-        const row = findFile(deps, caller, params.file_id, query.workspace_id)
+      async ({ caller, params, query }) => {
+        const row = await findFile(deps, caller, params.file_id, query.workspace_id)
         return download(deps.files.open(row.id), row.filename)
       },
       {

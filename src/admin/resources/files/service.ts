@@ -28,7 +28,7 @@ export async function uploadFile(
   request: Request,
 ) {
   const workspaceId = workspaceOf(caller, workspace, deps.snapshot.current())
-  deps.files.refuseBeyondQuota(workspaceId, 1)
+  await deps.files.refuseBeyondQuota(workspaceId, 1)
   const received = await deps.files.receive(request, FILE_LIMIT)
   const row: FileRow = {
     id: newFileId(),
@@ -41,7 +41,7 @@ export async function uploadFile(
     created_at: new Date(deps.now()),
   }
   try {
-    deps.files.refuseBeyondQuota(workspaceId, row.size_bytes)
+    await deps.files.refuseBeyondQuota(workspaceId, row.size_bytes)
     await received.keep(row.id)
     const kept = {
       action: 'file.create',
@@ -52,8 +52,7 @@ export async function uploadFile(
     await change(deps, actor, kept, (tx) => {
       // Again, inside the transaction: the workspace may have been deleted during the upload.
       workspaceOf(caller, workspace, deps.snapshot.current())
-      deps.files.refuseBeyondQuota(workspaceId, row.size_bytes)
-      return [tx.insert(files).values(row)]
+      return [deps.files.mustFit(tx, workspaceId, row.size_bytes), tx.insert(files).values(row)]
     })
   } catch (error) {
     await Promise.all([received.discard(), deps.files.remove(row.id)])
@@ -94,9 +93,14 @@ function placeOf(cursor: string): string {
   throw badRequest('must be the cursor of a page', 'query parameter cursor')
 }
 
-export function findFile(deps: FileDeps, caller: Caller, id: string, workspace: string | undefined): FileRow {
+export async function findFile(
+  deps: FileDeps,
+  caller: Caller,
+  id: string,
+  workspace: string | undefined,
+): Promise<FileRow> {
   const workspaceId = workspaceOf(caller, workspace, deps.snapshot.current())
-  const row = deps.files.find(id, workspaceId)
+  const row = await deps.files.find(id, workspaceId)
   if (row === undefined) throw notFound('There is no file with this id')
   return row
 }
@@ -109,7 +113,7 @@ export async function deleteFile(
   id: string,
   workspace: string | undefined,
 ): Promise<void> {
-  const row = findFile(deps, caller, id, workspace)
+  const row = await findFile(deps, caller, id, workspace)
   await deleteRow(deps, actor, file, row)
   await deps.files.remove(row.id)
 }
