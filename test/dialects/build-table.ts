@@ -23,7 +23,7 @@ export const CHAT_ONLY = {
   prediction: { type: 'content', content: 'x' },
 }
 
-/** What a field of the request adds to the smallest body, and what is dropped for it. */
+/** The fields that a request adds to the smallest body, and the names of dropped ones. */
 export type Row = [what: string, fields: JsonObject, body: JsonObject, dropped?: string[], attempt?: Attempt]
 
 /** The same for tables with names, by what the endpoint supports. */

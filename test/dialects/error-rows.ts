@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { ErrorType, UpstreamFailure } from '../../src/core/errors.ts'
 import { readErrorReply } from '../../src/dialects/read-error.ts'
 
-/** An error reply of a provider, and what the gateway must read from it. */
+/** An error reply of a provider, and the error that the gateway must read from it. */
 export interface ErrorRow {
   name: string
   status: number

@@ -26,7 +26,7 @@ test('the tokens of one event are bounded, and those of a stream are not', () =>
   expect(() => count(frameOf(MOST_TOKENS_AT_ONCE + 1))).toThrow('tokens with logprobs at once')
 })
 
-test('a check of the first lines applies only to their text', () => {
+test('a check ahead applies only to the text that was checked', () => {
   const deep = '['.repeat(300) + ']'.repeat(300)
   checkAhead('{"a":1}', 200)
   expect(() => parseReply(deep, 200)).toThrow('nested deeper')

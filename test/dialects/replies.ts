@@ -73,7 +73,7 @@ export async function streamOf(
   return text + writer.end(closing)
 }
 
-/** What a writer of complete replies gets. */
+/** The arguments of a writer of unary replies. */
 export async function resultOf(
   frames: InferenceFrames,
 ): Promise<{ result: InferenceResult; closing: Closing }> {

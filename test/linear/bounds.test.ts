@@ -19,7 +19,7 @@ import { documentedBody } from '../../src/dialects/responses/schema.ts'
 import { read } from './replies.ts'
 import { range } from './samples.ts'
 
-/** How many items, fields and calls a request and a reply may have, and what is said of more. */
+/** The limits on items, fields and calls of a request and a reply, and the messages beyond them. */
 
 const BODIES: [name: string, schema: TSchema][] = [
   ['chat', chatBody],
@@ -49,7 +49,7 @@ const many = <T>(entry: T): T[] => range(MOST_ENTRIES + 1, () => entry)
 const fields = Object.fromEntries(range(MOST_FIELDS + 1, (i) => [`unknown_${i}`, 1]))
 const entries = `must have at most ${MOST_ENTRIES} entries, not ${MOST_ENTRIES + 1}`
 
-const ROWS: [field: string, ingress: Ingress, body: JsonObject, says: string][] = [
+const ROWS: [field: string, ingress: Ingress, body: JsonObject, message: string][] = [
   [
     'messages of chat',
     chatIngress,
@@ -115,12 +115,12 @@ function outcomeOf(act: () => unknown): unknown {
   }
 }
 
-describe('a reply with too many tool calls is none', () => {
+describe('a reply with too many tool calls is malformed', () => {
   const call = (index: number) => ({ index, id: `c${index}`, function: { name: 'a', arguments: '{}' } })
   const calls = range(MOST_CALLS + 1, call)
   const FORMS: [name: string, body: string, isStreamed: boolean][] = [
     [
-      'whole',
+      'unary',
       JSON.stringify({ choices: [{ message: { tool_calls: calls }, finish_reason: 'stop' }] }),
       false,
     ],

@@ -32,7 +32,7 @@ const SPEAKERS: readonly (readonly [DialectName, Egress, upstreamId: string])[] 
 
 export interface Stage {
   name: string
-  /** `request`: what the body was read as. */
+  /** `request`: the parsed body. */
   run(body: JsonObject, request: InferenceRequest): unknown
 }
 

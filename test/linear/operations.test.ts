@@ -14,7 +14,7 @@ import { range } from './samples.ts'
 import { placesIn } from './schema-places.ts'
 import { growthOf, growthText } from './timing.ts'
 
-/** The lists of embeddings, ranking and images: requests from the schemas, replies by hand. */
+/** The lists of embeddings, ranking and images: requests from the schemas, handwritten replies. */
 
 const N = 1_000
 const DIALECTS: readonly DialectName[] = ['chat', 'gemini', 'cohere']

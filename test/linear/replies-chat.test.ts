@@ -6,7 +6,7 @@ import { range } from './samples.ts'
 const citation = { type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A' } }
 const detail = (i: number) => ({ type: 'reasoning.text', text: 'x', index: i, format: 'unknown' })
 
-/** What a message of chat holds, whole or as the delta of one chunk. */
+/** Lists of a chat message, complete or as the delta of one chunk. */
 const CHAT_MESSAGES: Readonly<Record<string, (n: number) => JsonObject>> = {
   tool_calls: (n) => ({ tool_calls: range(n, call) }),
   'tool_calls with an index': (n) => ({ tool_calls: range(n, (index) => ({ index, ...call(index) })) }),
@@ -55,7 +55,7 @@ const CHAT_CHUNKS: Entries = {
     chatChunk({ content: 'x' }, { logprobs: { content: range(n, () => token) } }),
   ],
   'reasoning details': (n) => range(n, () => chatChunk({ reasoning: 'x', reasoning_details: [detail(0)] })),
-  'reasoning told twice in turn': (n) =>
+  'reasoning repeated in turn': (n) =>
     range(n, (i) => chatChunk(i % 2 ? { reasoning: 'xy' } : { reasoning_details: [detail(0)] })),
   annotations: (n) => range(n, () => chatChunk({ content: 'x', annotations: [citation] })),
   sound: (n) => range(n, () => chatChunk({ audio: { id: 'a', data: 'aaaa', transcript: 'x' } })),

@@ -3,7 +3,7 @@ import { testReplies } from './replies.ts'
 import { type Entries, list, named, sse } from './reply-lists.ts'
 import { range } from './samples.ts'
 
-/** Blocks of Messages, whole or streamed. */
+/** Blocks of Messages, unary and streamed. */
 const BLOCKS: Entries = {
   text: (n) => range(n, () => ({ type: 'text', text: 'x' })),
   thinking: (n) => range(n, () => ({ type: 'thinking', thinking: 'x', signature: 's' })),

@@ -3,7 +3,7 @@ import { testReplies } from './replies.ts'
 import { type Entries, list, named, sse, token } from './reply-lists.ts'
 import { range } from './samples.ts'
 
-/** Items of Responses, whole or streamed. */
+/** Items of Responses, unary and streamed. */
 const ITEMS: Entries = {
   message: (n) =>
     range(n, (i) => ({

@@ -28,7 +28,7 @@ async function* again(batches: readonly FrameBatch[]): AsyncGenerator<FrameBatch
   yield* batches
 }
 
-/** One that finds nothing, and one that changes nearly every text. */
+/** A guardrail that matches nothing, and one that changes nearly every text. */
 const GUARDRAILS = {
   'look through': [guardrailOf([], [{ pattern: 'secret-[0-9]+', action: 'redact', appliesTo: 'output' }])],
   redact: [guardrailOf([], [{ pattern: '[xa]', action: 'redact', appliesTo: 'output' }])],
@@ -42,7 +42,7 @@ interface ReplyStage {
   run(batches: readonly FrameBatch[]): Promise<void>
 }
 
-/** What happens to the frames once they were read. */
+/** The stages of frames after they are read. */
 const replyStages: readonly ReplyStage[] = [
   ...callers.flatMap(([name, ingress]): ReplyStage[] => [
     {
@@ -55,7 +55,7 @@ const replyStages: readonly ReplyStage[] = [
       },
     },
     {
-      name: `write a whole reply of ${name}`,
+      name: `write a unary reply of ${name}`,
       async run(batches) {
         const gathered = ingress.gather?.(flattened(batches)) ?? flattened(batches)
         const result = await collect(again([gathered]), () => undefined)

@@ -20,7 +20,7 @@ export const list =
   (dialect: DialectName, isStreamed: boolean, write: (entries: JsonObject[]) => string | Uint8Array) =>
   ([name, entries]: [string, (n: number) => JsonObject[]]): ReplyList => ({
     dialect,
-    name: `${dialect}, ${isStreamed ? 'streamed' : 'whole'}: ${name}`,
+    name: `${dialect}, ${isStreamed ? 'streamed' : 'unary'}: ${name}`,
     isStreamed,
     body: (n) => write(entries(n)),
   })

@@ -42,7 +42,7 @@ function textFor(name: string, { pattern, maxLength }: TSchema, i: number): stri
   return /name|model|type/.test(name) && (maxLength ?? 128) >= 128 ? `${name}_${i}` : 'text'
 }
 
-/** The forms of a union; null is none of them. */
+/** The forms of a union, without null. */
 export const variantsOf = (schema: TSchema): TSchema[] =>
   Array.isArray(schema.anyOf) ? schema.anyOf.filter((each: TSchema) => each.type !== 'null') : []
 

@@ -2,7 +2,7 @@ import { type TSchema, Type as t } from '@sinclair/typebox'
 import type { JsonObject } from '../../src/core/events.ts'
 import { fullSampleOf, nameOf, range, sampleOf, variantsOf } from './samples.ts'
 
-/** A place in a body where a caller decides how many things stand: a list, or the fields of an object. */
+/** A place in a body whose number of entries the caller decides: a list, or the fields of an object. */
 export interface Place {
   /** `messages[] user.content[] text` */
   name: string
@@ -31,7 +31,7 @@ function inObject(schema: TSchema, sample: JsonObject, spot: Spot): Place[] {
   if (schema.additionalProperties !== false) places.push(...fieldsOf(sample, spot))
   for (const [name, property] of Object.entries<TSchema>(schema.properties ?? {})) {
     const at = spot.at === '' ? name : `${spot.at}.${name}`
-    // What the body requires comes first: a list of tool results alone would be refused.
+    // Required messages come first: a list of nothing but tool results would be rejected.
     const first: unknown[] = spot.at === '' && Array.isArray(sample[name]) ? sample[name] : []
     const wrap = (value: unknown): JsonObject =>
       spot.wrap({ ...sample, [name]: Array.isArray(value) ? [...first, ...value] : value })
@@ -147,7 +147,7 @@ function flattened(schema: TSchema): TSchema[] {
   return variants.length === 0 ? byRole(schema) : variants.flatMap(flattened)
 }
 
-/** Who speaks decides how a message is read. */
+/** The role decides how a message is parsed. */
 function byRole(schema: TSchema): TSchema[] {
   const role: TSchema | undefined = schema.properties?.role
   const roles = role ? variantsOf(role) : []

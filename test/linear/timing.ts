@@ -2,7 +2,7 @@
 
 /** Linear work costs 4 times as much at 4n, quadratic 16 times; between lie caches, garbage and rising addresses. */
 const MOST_GROWTH = 6
-/** The same where a second look is needed: on a shared machine caches and the collector weigh that much. */
+/** The limit of a second measurement: on a shared machine, caches and the garbage collector weigh that much. */
 const MOST_GROWTH_AGAIN = 9
 /** Shorter than this, the clock and the collector decide, so nothing is compared with less. */
 const MEASURABLE_MS = 4

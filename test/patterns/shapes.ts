@@ -1,6 +1,6 @@
 import { matchedBy, type Node, parsePattern, sampleOf } from './syntax.ts'
 
-/** A text that is made to be searched for long: a beginning, a unit again and again, an end that spoils it. */
+/** A text that makes a search slow: a prefix, a repeated unit, and an end that prevents the match. */
 export interface Worst {
   head: string
   unit: string
@@ -10,7 +10,7 @@ export interface Worst {
 export const textOf = ({ head, unit, tail }: Worst, length: number): string =>
   head + unit.repeat(Math.ceil(length / unit.length)) + tail
 
-/** What makes a search begin anew late, or go on past the end of what matches. */
+/** Prefixes that make a search restart late, and ends that make it continue past the match. */
 const TAILS = ['', '!', '\u0001', '\n']
 
 /** The worst texts for a pattern: each of its repetitions pumped, from its beginning and from every place. */

@@ -33,7 +33,7 @@ describe('complete replies', () => {
       'stop',
     ],
     [
-      'a reason of the vendor',
+      'a native reason beside the usual one',
       data(chunk({ content: 'Ahoy' }, 'stop', {}, { native_finish_reason: 'end_turn' }), '[DONE]'),
       'stop',
       'end_turn',

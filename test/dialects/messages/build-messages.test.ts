@@ -22,7 +22,7 @@ describe('messages', () => {
       sent(HELLO, 'Be brief.'),
     ],
     [
-      'instructions wherever they stand',
+      'instructions at any place',
       {
         messages: [
           { role: 'developer', content: [{ type: 'text', text: 'One.', ...MARK }] },
@@ -36,12 +36,12 @@ describe('messages', () => {
       ]),
     ],
     [
-      'instructions alone',
+      'only instructions',
       { messages: [{ role: 'system', content: 'Write.' }] },
       sent([{ role: 'user', content: 'Write.' }]),
     ],
     [
-      'turns of one role, and empty ones',
+      'consecutive turns of one role, and empty ones',
       {
         messages: [
           ...HELLO,
@@ -63,7 +63,7 @@ describe('messages', () => {
       ]),
     ],
     [
-      'a begun answer, a name, a former refusal',
+      'a prefilled answer, a name, an earlier refusal',
       {
         messages: [
           { role: 'user', name: 'Ann', content: 'a' },
@@ -81,7 +81,7 @@ describe('messages', () => {
       ['messages.name'],
     ],
     [
-      'a begun answer of nothing',
+      'an empty prefilled answer',
       { messages: [...HELLO, { role: 'assistant', content: ' \n' }] },
       sent(HELLO),
     ],
@@ -136,7 +136,7 @@ describe('messages', () => {
       ['content.file'],
     ],
     [
-      'what the dialect cannot hold',
+      'content that the dialect does not have',
       user([
         { type: 'text', text: 'Hello' },
         { type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } },
@@ -200,12 +200,12 @@ describe('messages', () => {
       ]),
     ],
     [
-      'a mark on a message',
+      'a cache_control marker on a message',
       { messages: [{ role: 'user', content: 'Hello', ...MARK }] },
       sent([{ role: 'user', content: [{ type: 'text', text: 'Hello', ...MARK }] }]),
     ],
     [
-      'thoughts: whole, in pieces, redacted, without a text',
+      'thoughts: complete, in pieces, redacted, without a text',
       {
         messages: [
           ...HELLO,
@@ -247,7 +247,7 @@ describe('messages', () => {
       ]),
     ],
     [
-      'thoughts of others',
+      'thoughts of other providers',
       {
         messages: [
           ...HELLO,

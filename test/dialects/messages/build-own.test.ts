@@ -27,7 +27,7 @@ function build(more: JsonObject, { model, facts, outputBound, headers }: Options
   return built
 }
 
-test('the body goes through', () => {
+test('the body is sent unchanged', () => {
   const body = {
     max_tokens: 77,
     messages: [
@@ -66,7 +66,7 @@ test('the body goes through', () => {
   })
 })
 
-test('what is the gateway’s does not', () => {
+test('fields for the gateway are not sent', () => {
   const { body, dropped } = build({
     models: ['b'],
     fallbacks: [{ model: 'c' }],
@@ -89,7 +89,7 @@ test('what is the gateway’s does not', () => {
   expect(dropped).toEqual(['plugins.web'])
 })
 
-describe('what came from other providers', () => {
+describe('content of other providers', () => {
   const signature = seal({ detail: { type: 'reasoning.text', format: 'x' } })
   const foreign = [
     { type: 'thinking', thinking: 'hm', signature },
@@ -99,7 +99,7 @@ describe('what came from other providers', () => {
   const own = { type: 'page_location', start_page_number: 1 }
   const sealed = { type: 'web_search_result_location', url: 'https://a.example', encrypted_index: seal({}) }
 
-  test('is taken out and named', () => {
+  test('is dropped by name', () => {
     const content = [
       ...foreign,
       { type: 'text', text: '\n\n' },
@@ -133,7 +133,7 @@ describe('what came from other providers', () => {
     ])
   })
 
-  test('a message of nothing else goes with it', () => {
+  test('a message of nothing else is dropped with it', () => {
     const { body } = build({ messages: [HI, { role: 'assistant', content: foreign }, HI] })
     expect(body['messages']).toEqual([HI, HI])
   })
@@ -159,11 +159,11 @@ describe('what came from other providers', () => {
 describe('bounds', () => {
   const thinking = { type: 'enabled', budget_tokens: 5000 }
   test.each<[string, JsonObject, Options, JsonObject]>([
-    ['the caller’s own', {}, { facts: { maxCompletionTokens: 9 } }, { max_tokens: 100 }],
+    ['the caller’s bound', {}, { facts: { maxCompletionTokens: 9 } }, { max_tokens: 100 }],
     ['the model’s', { max_tokens: null }, { facts: { maxCompletionTokens: 9000 } }, { max_tokens: 9000 }],
     ['that of money', { max_tokens: null }, { outputBound: 2000 }, { max_tokens: 2000 }],
-    ['nobody’s', { max_tokens: null }, {}, { max_tokens: 4096 }],
-    ['nobody’s, with thoughts', { max_tokens: null, thinking }, {}, { max_tokens: 16_384, thinking }],
+    ['no bound', { max_tokens: null }, {}, { max_tokens: 4096 }],
+    ['no bound, with thoughts', { max_tokens: null, thinking }, {}, { max_tokens: 16_384, thinking }],
     [
       'that of money, below the budget',
       { max_tokens: null, thinking },
@@ -174,14 +174,14 @@ describe('bounds', () => {
     expect(build(more, options).body).toEqual({ model: 'claude-sonnet-4-5', messages: [HI], ...expected })
   })
 
-  test('one too small to think within', () => {
+  test('one too small for thoughts', () => {
     const { body, dropped } = build({ max_tokens: null, thinking }, { outputBound: 1024 })
     expect(body['thinking']).toBeUndefined()
     expect(dropped).toEqual(['thinking.budget_tokens'])
   })
 })
 
-test('sampling is left out where the model refuses it', () => {
+test('sampling that the model rejects is dropped', () => {
   const sampling = { temperature: 0.2, top_p: 0.9, top_k: 4 }
   expect(build(sampling).body).toMatchObject(sampling)
   const { body, dropped } = build(sampling, { model: 'claude-opus-4-8' })
@@ -225,7 +225,7 @@ describe('counting tokens', () => {
   const request = (more: JsonObject) =>
     parseMessages({ model: 'm', messages: [HI], ...more }, new Headers({ 'anthropic-beta': 'b' }))
 
-  test('asks with the prompt alone', () => {
+  test('sends only the prompt', () => {
     const prompt = { system: 'Be brief.', thinking: { type: 'adaptive' }, lean: 1 }
     const answer = {
       max_tokens: 9,

@@ -21,45 +21,45 @@ describe('reasoning', () => {
     ['high', { reasoning: { effort: 'high' }, max_tokens: 10_000 }, budget(8000, 10_000)],
     ['low', { reasoning_effort: 'low', max_tokens: 10_000 }, budget(2000, 10_000)],
     [
-      'minimal is the least budget',
+      'minimal is the smallest budget',
       { reasoning: { effort: 'minimal' }, max_tokens: 2000 },
       budget(1024, 2000),
     ],
     ['on', { reasoning: { enabled: true } }, budget(8192, 16_384)],
     ['a budget', { reasoning: { max_tokens: 3000 }, max_tokens: 8000 }, budget(3000, 8000)],
     [
-      'a budget beyond the bound',
+      'a budget above the bound',
       { reasoning: { max_tokens: 9000 }, max_tokens: 2000 },
       budget(1999, 2000),
       ['reasoning.max_tokens'],
     ],
     [
-      'no room to think',
+      'a bound too small for thoughts',
       { reasoning: { effort: 'high' }, max_tokens: 1000 },
       { max_tokens: 1000 },
       ['reasoning'],
     ],
     ['off', { reasoning: { effort: 'none' }, max_tokens: 9 }, { max_tokens: 9 }],
-    ['only hidden', { reasoning: { exclude: true }, max_tokens: 9 }, { max_tokens: 9 }],
+    ['nothing but exclude', { reasoning: { exclude: true }, max_tokens: 9 }, { max_tokens: 9 }],
     [
-      'sampling gives way',
+      'sampling is dropped',
       { reasoning: { max_tokens: 2000 }, max_tokens: 4000, temperature: 0.5, top_p: 0.5, top_k: 3 },
       budget(2000, 4000),
       ['temperature', 'top_p', 'top_k'],
     ],
     [
-      'what does not hinder stays',
+      'sampling that thoughts allow stays',
       { reasoning: { max_tokens: 2000 }, max_tokens: 4000, top_p: 0.97 },
       { ...budget(2000, 4000), top_p: 0.97 },
     ],
     [
-      'gives way to a forced tool',
+      'is dropped for a forced tool',
       { reasoning: { effort: 'high' }, max_tokens: 4000, tools, tool_choice: 'required' },
       { max_tokens: 4000, tools: written, tool_choice: { type: 'any' } },
       ['reasoning'],
     ],
     [
-      'gives way where the thoughts of the turn are lost',
+      'is dropped if the thoughts of the turn are lost',
       {
         reasoning: { effort: 'high' },
         max_tokens: 4000,
@@ -91,7 +91,7 @@ describe('reasoning', () => {
       attemptOf('claude-3-haiku-20240307', { supportedParameters: ['tools'] }),
     ],
     [
-      'what has no word',
+      'fields without an equivalent',
       { reasoning: { effort: 'high', summary: 'detailed', odd: 1 }, max_tokens: 10_000 },
       budget(8000, 10_000),
       ['reasoning.summary', 'reasoning.odd'],
@@ -173,7 +173,7 @@ describe('an answer in JSON', () => {
     ['without a schema', { response_format: { type: 'json_object' } }, {}, ['response_format']],
     ['native, closed', format(), native({ ...schema, additionalProperties: false })],
     [
-      'native, what it refuses is said',
+      'native, rejected keywords are descriptions',
       format(detailed),
       native({
         type: 'object',
@@ -230,7 +230,7 @@ describe('an answer in JSON', () => {
       old,
     ],
     [
-      'a tool that the caller forces wins',
+      'a tool that the caller forces takes precedence',
       { ...format(), tools: [f], tool_choice: 'required' },
       { tools: [written], tool_choice: { type: 'any' } },
       ['response_format'],
@@ -238,7 +238,7 @@ describe('an answer in JSON', () => {
     ],
     ['a list has no tool', format({ type: 'array', items: {} }), {}, ['response_format'], old],
     [
-      'another model that says it can',
+      'another model whose facts say that it can',
       format(),
       native({ ...schema, additionalProperties: false }),
       [],

@@ -10,7 +10,7 @@ import { attemptOf } from './attempt.ts'
 
 /**
  * Recorded requests of the provider's clients, translated to chat: the request that we build from them is equivalent.
- * Differences of form alone are evened out by `same`.
+ * `same` removes differences of form.
  */
 
 const FOLDER = join(TRANSCRIPTS, 'anthropic')
@@ -119,7 +119,7 @@ function same(request: JsonObject): JsonObject {
   }
 }
 
-/** `custom` is what a tool without a type is. */
+/** A tool without a type is `custom`. */
 const withoutUsualType = ({ type, ...tool }: JsonObject): JsonObject =>
   type === undefined || type === 'custom' ? tool : { type, ...tool }
 

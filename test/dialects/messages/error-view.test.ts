@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
 import { viewError } from '../../../src/dialects/messages/errors.ts'
 
-/** Failures in Anthropic's form, by the gateway's word for them and by their status. */
+/** Failures in Anthropic's form, by the gateway's error type and by their status. */
 test.each<[status: number, kind: string | undefined, type: string]>([
   [400, undefined, 'invalid_request_error'],
   [400, 'invalid_request', 'invalid_request_error'],

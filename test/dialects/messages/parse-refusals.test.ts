@@ -3,7 +3,7 @@ import { GatewayError } from '../../../src/core/errors.ts'
 import type { JsonObject } from '../../../src/core/events.ts'
 import { parseMessages } from '../../../src/dialects/messages/parse.ts'
 
-/** Rejected bodies: a 400 that names the path and what is allowed there. */
+/** Rejected bodies: a 400 that names the path and the allowed values. */
 
 function refusal(body: JsonObject, headers: Record<string, string> = {}): string {
   try {
@@ -267,7 +267,7 @@ test('a header that is no list of betas', () => {
   expect(refusal(withBody({}), { 'anthropic-beta': 'b'.repeat(2001) })).toContain('anthropic-beta')
 })
 
-test('what was sent is not repeated at length', () => {
+test('long values are not repeated', () => {
   const secret = `secret ${'x'.repeat(100)}`
   expect(refusal(withBody({ speed: secret }))).not.toContain('secret')
 })

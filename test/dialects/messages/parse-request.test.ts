@@ -27,7 +27,7 @@ describe('parameters', () => {
         parameters: ['temperature', 'top_p', 'top_k', 'max_tokens', 'stop'],
       },
     ],
-    ['a bound of nothing warms a cache', { max_tokens: 0 }, { maxOutputTokens: 0 }],
+    ['a bound of 0 warms a cache', { max_tokens: 0 }, { maxOutputTokens: 0 }],
     [
       'null is absent',
       { temperature: null, tools: null, system: null, thinking: null },
@@ -35,8 +35,8 @@ describe('parameters', () => {
     ],
     ['the service tier of Anthropic', { service_tier: 'standard_only' }, { serviceTier: 'default' }],
     ['the service tier of others', { service_tier: 'flex' }, { serviceTier: 'flex' }],
-    ['who asks', { metadata: { user_id: 'u' } }, { user: 'u' }],
-    ['who asks, in the words of the gateway', { metadata: { user_id: 'u' }, user: 'v' }, { user: 'v' }],
+    ['the user', { metadata: { user_id: 'u' } }, { user: 'u' }],
+    ['the user, in the field of the gateway', { metadata: { user_id: 'u' }, user: 'v' }, { user: 'v' }],
     [
       'models in order, each once',
       { models: ['b', 'acme/large'], fallbacks: [{ model: 'c' }, { model: 'b' }] },

@@ -6,7 +6,7 @@ import { messagesEgress } from '../../../src/dialects/messages/index.ts'
 import type { ReplyForm } from '../../upstream-reply.ts'
 import { block, finish, HI, read, START, STOP, stream } from './stream-events.ts'
 
-const wholeOf = (written: number): JsonObject => ({ cache_creation_input_tokens: written })
+const sumOf = (written: number): JsonObject => ({ cache_creation_input_tokens: written })
 
 const OVERLOADED = {
   type: 'error',
@@ -37,7 +37,7 @@ test('usage is the last report of each figure', async () => {
   })
 })
 
-describe('what was written to a cache for an hour', () => {
+describe('cache writes for an hour', () => {
   const wrote = (all: unknown, minutes: unknown, hour: unknown): JsonObject => ({
     cache_creation_input_tokens: all,
     cache_creation: { ephemeral_5m_input_tokens: minutes, ephemeral_1h_input_tokens: hour },
@@ -49,20 +49,20 @@ describe('what was written to a cache for an hour', () => {
     written: number,
     hour: number | undefined,
   ][] = [
-    ['told at the start', wrote(30, 10, 20), {}, 30, 20],
-    ['told at the start, the whole again at the end', wrote(30, 10, 20), wholeOf(30), 30, 20],
-    ['told at the end alone', {}, wrote(30, 10, 20), 30, 20],
-    ['told anew at the end', wrote(30, 10, 20), wrote(70, 25, 45), 70, 45],
+    ['reported at the start', wrote(30, 10, 20), {}, 30, 20],
+    ['reported at the start, their sum again at the end', wrote(30, 10, 20), sumOf(30), 30, 20],
+    ['reported only at the end', {}, wrote(30, 10, 20), 30, 20],
+    ['reported with new figures at the end', wrote(30, 10, 20), wrote(70, 25, 45), 70, 45],
     ['nothing at the end is nothing new', wrote(30, 10, 20), { cache_creation: null }, 30, 20],
-    ['a later whole with more: for minutes', wrote(30, 10, 20), wholeOf(50), 50, 20],
-    ['a later whole with less: no more than it', wrote(30, 10, 20), wholeOf(5), 5, 5],
-    ['more than the whole', wrote(30, 0, 31), {}, 30, 30],
-    ['without the whole', { cache_creation: { ephemeral_1h_input_tokens: 20 } }, {}, 0, undefined],
+    ['a larger sum later: the rest is for minutes', wrote(30, 10, 20), sumOf(50), 50, 20],
+    ['a smaller sum later: at most that', wrote(30, 10, 20), sumOf(5), 5, 5],
+    ['more than the sum', wrote(30, 0, 31), {}, 30, 30],
+    ['without the sum', { cache_creation: { ephemeral_1h_input_tokens: 20 } }, {}, 0, undefined],
     ['none', wrote(30, 30, 0), {}, 30, undefined],
     ['no number', wrote(30, 10, '20'), {}, 30, undefined],
     ['less than none', wrote(30, 10, -20), {}, 30, undefined],
-    ['not told', wholeOf(30), {}, 30, undefined],
-    ['a list', { ...wholeOf(30), cache_creation: [20] }, {}, 30, undefined],
+    ['not reported', sumOf(30), {}, 30, undefined],
+    ['a list', { ...sumOf(30), cache_creation: [20] }, {}, 30, undefined],
   ]
   test.each(rows)('%s', async (_, start, end, written, hour) => {
     const usage = { input_tokens: 5, output_tokens: 1, ...start }
@@ -96,7 +96,7 @@ test.each<[string, string, ReplyForm]>([
   ['the marker of gateways', stream([START, HI, finish('end_turn'), 'data: [DONE]']), {}],
   ['the terminal marker after an answer without a reason', stream([START, HI, STOP]), {}],
   ['no wait for the end of the body', stream([START, HI, finish('end_turn'), STOP]), { ending: 'open' }],
-])('whole: %s', async (_, body, form) => {
+])('complete: %s', async (_, body, form) => {
   const { text, finishes, error } = await read(body, form)
   expect(error).toBeUndefined()
   expect([text, finishes[0]?.reason]).toEqual(['Hi', 'stop'])
@@ -105,7 +105,7 @@ test.each<[string, string, ReplyForm]>([
 test.each<[string, string, string, boolean]>([
   ['nothing', '', 'malformed', true],
   ['an empty object', '{}', 'malformed', true],
-  ['an empty object, asked for whole', '{}', 'malformed', false],
+  ['an empty object, not streamed', '{}', 'malformed', false],
   ['a page', '<html><title>Bad gateway</title></html>', 'malformed', true],
   [
     "another dialect's stream",
@@ -144,7 +144,7 @@ test.each<[string, string, string, boolean]>([
     true,
   ],
   ['an error event that is not JSON', `${stream([START])}event: error\ndata: oh\n\n`, 'server', true],
-])('not whole: %s', async (_, body, kind, streamed) => {
+])('not complete: %s', async (_, body, kind, streamed) => {
   const { error, finishes } = await read(body, {}, streamed)
   expect(finishes).toEqual([])
   if (!(error instanceof UpstreamError)) throw new Error(`no UpstreamError but ${String(error)}`)

@@ -63,7 +63,7 @@ describe('blocks', () => {
       ],
     ],
     [
-      'thoughts are counted, in pieces and whole',
+      'thoughts are counted, in pieces and complete',
       [
         block(0, { type: 'thinking', thinking: '' }),
         delta(0, { type: 'thinking_delta', thinking: 'hm' }),
@@ -85,7 +85,7 @@ describe('blocks', () => {
       ],
     ],
     [
-      'calls: in fragments, whole at the start, without arguments, left open',
+      'calls: in fragments, complete at the start, without arguments, left open',
       [
         block(0, { type: 'tool_use', id: 'a', name: 'f', input: {} }),
         delta(0, { type: 'input_json_delta', partial_json: '{"x":' }),
@@ -175,7 +175,7 @@ describe('for a writer of this dialect', () => {
   ]
   const rows: [what: string, events: JsonObject[], expected: JsonObject[]][] = [
     [
-      'plain text is told by its neutral event alone',
+      'plain text has only its neutral event',
       [START, text(0), HI, HI, stop(0), finish('end_turn'), STOP],
       [START, text(0), stop(0), finish('end_turn'), STOP],
     ],
@@ -185,7 +185,7 @@ describe('for a writer of this dialect', () => {
       [...UNCLOSED, stop(0), stop(1)],
     ],
     [
-      'a start and a stop that are missing, and indexes that jump',
+      'a missing start, a missing stop, and indexes with gaps',
       [START, delta(4, { type: 'thinking_delta', thinking: 'hm' }), text(9), finish('end_turn'), STOP],
       [
         START,
@@ -200,7 +200,7 @@ describe('for a writer of this dialect', () => {
     ],
     ['a tool that the provider runs, and unknown events', SENT_UNCHANGED, SENT_UNCHANGED],
     [
-      'a second start goes on in the same message',
+      'a second start continues the same message',
       [START, text(0), HI, START, text(0), HI, stop(0), finish('end_turn'), STOP],
       [START, text(0), stop(0), text(1), stop(1), finish('end_turn'), STOP],
     ],

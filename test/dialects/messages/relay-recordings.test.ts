@@ -7,7 +7,7 @@ import { MESSAGE_ID, readReply, readStream, writtenReply, writtenStream } from '
 
 /**
  * From a provider of the dialect to a caller of it: what Anthropic's own client makes of the recorded reply, it makes
- * of ours, in every field and in its place, except the id, the model and the gateway's additions.
+ * of the gateway, in every field and in its place, except the id, the model and the gateway's additions.
  */
 
 forReplies(['messages'], ({ api, status }) => api === 'anthropic-messages' && status < 300, table)

@@ -5,8 +5,8 @@ import { messagesIngress } from '../../../src/dialects/messages/index.ts'
 import { readStream, replyOf, writtenReply, writtenStream } from './written.ts'
 
 /**
- * Thoughts of any provider, written as blocks and replayed by a client unchanged, are the same details again: they are
- * what the next turn needs. Claude's are counted anew.
+ * Thoughts of any provider, written as blocks and replayed by a client unchanged, are the same details: the next turn needs
+ * them. Those of Claude are numbered again.
  */
 
 const choice = 0

@@ -6,7 +6,7 @@ import { messagesIngress } from '../../../src/dialects/messages/index.ts'
 import { closingOf } from '../replies.ts'
 import { eventsOf, replyOf } from './written.ts'
 
-/** Text that is spliced and text that is encoded say the same, at the same place, whatever comes between. */
+/** Spliced text and encoded text are written alike, at the same place, with any events in between. */
 
 const choice = 0
 const text = fc.oneof(
@@ -41,7 +41,7 @@ const written = (frames: readonly InferenceFrame[]): Record<string, unknown>[] =
 }
 const slow = ({ events }: InferenceFrame): InferenceFrame => ({ events })
 
-test('translated', () => {
+test('a reply of another dialect', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof({ weight: 3, arbitrary: piece }, other), { maxLength: 20 }), (frames) => {
       expect(written(frames)).toEqual(written(frames.map(slow)))
@@ -50,7 +50,7 @@ test('translated', () => {
   )
 })
 
-test('relayed', () => {
+test('a reply of this dialect', () => {
   const start = native({ type: 'message_start', message: { id: 'up', content: [] } })
   const begin = fc.nat(9).map(
     (index): InferenceFrame => ({
@@ -66,7 +66,7 @@ test('relayed', () => {
   )
 })
 
-test('spliced bytes are the encoded ones', () => {
+test('spliced bytes equal encoded ones', () => {
   const frames = ['Hel', 'lo "you"', 'ü\n'].map((value): InferenceFrame => {
     const json = JSON.stringify(value).slice(1, -1)
     return { events: [{ type: 'text-delta', choice, text: value }], plainText: { jsons: [json] } }

@@ -79,7 +79,7 @@ function expectMessage(message: Anthropic.Message, outcome: Outcome, { expected,
   expectUsage(message.usage, outcome)
 }
 
-/** Some providers tell thoughts, or more of them, in details alone. */
+/** Some providers send thoughts, or further ones, only in details. */
 const detailedText = ({ events }: Outcome): string =>
   events
     .flatMap((event) =>

@@ -27,7 +27,7 @@ const args = (index: number, json: string): InferenceEvent => ({
   json,
 })
 
-/** The blocks alone, shortened: `[type, ...]` of a start, the delta, or `stop`. */
+/** Only the blocks, shortened: `[type, ...]` of a start, the delta, or `stop`. */
 function blocksOf(frames: InferenceEvent[][], reply = replyOf()): unknown[] {
   return written(frames, {}, reply).flatMap((event) => {
     if (event['type'] === 'content_block_start') return [event['content_block']]
@@ -92,7 +92,7 @@ describe('blocks', () => {
       ],
     ],
     [
-      'thoughts of two indexes are two',
+      'thoughts of two indexes are two blocks',
       [
         [detail({ type: 'reasoning.summary', summary: 'a', format: 'x', index: 0 })],
         [detail({ type: 'reasoning.summary', summary: 'b', format: 'x', index: 0 })],
@@ -101,7 +101,7 @@ describe('blocks', () => {
       [THINKING, thought('a'), thought('b'), sealed(), 'stop', THINKING, thought('c'), sealed(), 'stop'],
     ],
     [
-      'text of thoughts that comes twice, one frame after the other, is written once',
+      'text of thoughts that is repeated in the next frame is written once',
       [
         [think('a ')],
         [detail({ type: 'reasoning.summary', summary: 'a ', format: 'x', index: 0 })],
@@ -111,7 +111,7 @@ describe('blocks', () => {
       [THINKING, thought('a '), thought('b'), sealed(), 'stop'],
     ],
     [
-      'calls: in pieces, whole, without arguments',
+      'calls: in pieces, complete, without arguments',
       [
         [call(0, 'a')],
         [args(0, '{"x":')],
@@ -152,7 +152,7 @@ describe('blocks', () => {
       ],
     ],
     [
-      'thoughts come before the call that they led to',
+      'thoughts come before the call that follows from them',
       [
         [
           call(0, 'a'),
@@ -169,7 +169,7 @@ describe('blocks', () => {
       ],
     ],
     [
-      'free text for a call is the one field of an object',
+      'free text for a call is the only field of an object',
       [
         [
           {
@@ -206,7 +206,7 @@ describe('blocks', () => {
     ['a citation before its text', [[cite], [text('Hi')]], [TEXT, citation, textDelta('Hi'), 'stop']],
     ['a citation of nothing', [[cite]], [TEXT, citation, 'stop']],
     [
-      'a citation of another kind of Anthropic, as it came',
+      'another kind of citation of Anthropic, unchanged',
       [
         [text('Hi')],
         [{ type: 'annotation', choice, annotation: { type: 'page_location', start_page_number: 2 } }],
@@ -219,7 +219,7 @@ describe('blocks', () => {
       ],
     ],
     [
-      'a citation of a kind that Anthropic does not have is left out',
+      'a kind of citation that Anthropic does not have is left out',
       [[text('Hi')], [{ type: 'annotation', choice, annotation: { type: 'file_citation', file_id: 'f' } }]],
       [TEXT, textDelta('Hi'), 'stop'],
     ],
@@ -236,13 +236,13 @@ describe('blocks', () => {
         'stop',
       ],
     ],
-    ['another choice is not asked for', [[{ ...text('no'), type: 'text-delta', text: 'no', choice: 1 }]], []],
+    ['another choice is left out', [[{ ...text('no'), type: 'text-delta', text: 'no', choice: 1 }]], []],
   ]
   test.each(rows)('%s', (_, frames, expected) => {
     expect(blocksOf(frames)).toEqual(expected)
   })
 
-  test('what is sealed in a signature is the detail without its text', () => {
+  test('a signature seals the detail without its text', () => {
     const blocks = blocksOf([
       [think('hm'), detail({ type: 'reasoning.text', text: 'hm', format: 'x', id: 'r', index: 3 })],
     ])
@@ -250,7 +250,7 @@ describe('blocks', () => {
     expect(unseal(signature)).toEqual({ detail: { type: 'reasoning.text', format: 'x', id: 'r', index: 3 } })
   })
 
-  test('hidden thoughts leave what the next turn needs', () => {
+  test('hidden thoughts leave their signatures, which the next turn needs', () => {
     const claudes = {
       type: 'reasoning.text',
       text: 'hm',

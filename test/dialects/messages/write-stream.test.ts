@@ -65,7 +65,7 @@ test('the events of a stream, in order', () => {
   ])
 })
 
-test('cache writes are listed by lifetime, whichever dialect counted them', () => {
+test('cache writes are listed by lifetime, for providers of any dialect', () => {
   const usage = { ...NO_USAGE, inputTokens: 3, cacheWriteTokens: 30, cacheWriteHourTokens: 20 }
   const expected = {
     input_tokens: 3,

@@ -13,7 +13,7 @@ const built = (fields: JsonObject, attempt: Attempt = attemptOf()) =>
     attempt,
   )
 
-test('whatever the gateway does not know goes through, at every level', () => {
+test('unknown fields are sent unchanged, at every level', () => {
   const body: JsonObject = {
     instructions: 'Be brief.',
     input: [
@@ -60,7 +60,7 @@ test('whatever the gateway does not know goes through, at every level', () => {
   expect(body).toEqual(before)
 })
 
-/** Fields of the request, what is sent for them in addition to the least body, and what is dropped. */
+/** Fields of the request, what is sent for them in addition to the smallest body, and what is dropped. */
 type Row = [what: string, fields: JsonObject, body: JsonObject, dropped?: string[], attempt?: Attempt]
 
 function table(rows: Row[]): void {

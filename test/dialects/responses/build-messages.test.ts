@@ -28,7 +28,7 @@ describe('messages', () => {
   }
   table([
     [
-      'instructions, where they stand',
+      'instructions, at their places',
       {
         messages: [
           { role: 'developer', content: [{ type: 'text', text: 'One.' }] },
@@ -45,14 +45,14 @@ describe('messages', () => {
       },
     ],
     [
-      'instructions of a provider without developers',
+      'instructions for a provider without the role developer',
       { messages: [{ role: 'developer', content: 'One.' }, ...HELLO] },
       { input: [{ role: 'system', content: 'One.' }, ...HELLO] },
       [],
       attemptOf(undefined, {}, { quirks: { developerRole: false } }),
     ],
     [
-      'text and a picture',
+      'text and an image',
       user([
         { type: 'text', text: 'What?', ...breakpoint },
         { type: 'image_url', image_url: { url: 'https://x.example/a.png' } },
@@ -80,7 +80,7 @@ describe('messages', () => {
       ]),
     ],
     [
-      'sound and video',
+      'audio and video',
       user([
         { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
         { type: 'video_url', video_url: { url: 'https://x.example/a.mp4' } },
@@ -154,7 +154,7 @@ describe('messages', () => {
       },
     ],
     [
-      'former answers',
+      'earlier answers',
       {
         messages: [
           ...HELLO,
@@ -216,7 +216,7 @@ describe('messages', () => {
     ...(
       [
         [
-          'thoughts that others signed',
+          'thoughts that other providers signed',
           {
             reasoning_details: [
               { type: 'reasoning.text', text: 'x', signature: 's', format: 'anthropic-claude-v1', index: 0 },
@@ -225,7 +225,7 @@ describe('messages', () => {
           'messages.reasoning_details',
         ],
         [
-          'thoughts of Claude at Bedrock, whose pieces are not marked',
+          'thoughts of Claude at Bedrock, whose parts have no index',
           {
             reasoning_details: [
               { type: 'reasoning.text', text: 'x', index: 0 },
@@ -234,7 +234,11 @@ describe('messages', () => {
           },
           'messages.reasoning_details',
         ],
-        ['a summary that nobody sealed', { reasoning_details: [details[0]] }, 'messages.reasoning_details'],
+        [
+          'a summary without encrypted content',
+          { reasoning_details: [details[0]] },
+          'messages.reasoning_details',
+        ],
         ['thoughts as bare text', { reasoning: 'Hm.' }, 'messages.reasoning'],
       ] as const
     ).map(
@@ -246,7 +250,7 @@ describe('messages', () => {
       ],
     ),
     [
-      'thoughts of others, to a gateway',
+      'thoughts of other providers, to a gateway',
       {
         messages: [
           ...HELLO,

@@ -25,7 +25,7 @@ test.each([
   ['chatgpt-4o-latest', false],
   ['o3d', false],
   ['llama-o1', false],
-] as const)('%s of an entry that says nothing of it reasons: %p', (name, reasons) => {
+] as const)('%s without metadata reasons: %p', (name, reasons) => {
   expect(built({}, attemptOf(name)).body.include).toEqual(reasons ? ENCRYPTED.include : undefined)
 })
 
@@ -35,19 +35,19 @@ describe('reasoning', () => {
     ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
   })
   table([
-    ['nobody asks', {}, ENCRYPTED, [], REASONER],
-    ['of a model that does not', { reasoning: { effort: 'high' } }, {}, ['reasoning'], PLAIN],
-    ['to be off, of a model that does not', { reasoning: { enabled: false } }, {}, [], PLAIN],
-    ['an effort alone', { reasoning_effort: 'low' }, lowest(REASONER, { effort: 'low' }), [], REASONER],
+    ['not requested', {}, ENCRYPTED, [], REASONER],
+    ['of a model that does not reason', { reasoning: { effort: 'high' } }, {}, ['reasoning'], PLAIN],
+    ['off, of a model that does not reason', { reasoning: { enabled: false } }, {}, [], PLAIN],
+    ['only an effort', { reasoning_effort: 'low' }, lowest(REASONER, { effort: 'low' }), [], REASONER],
     [
-      'an effort, to be seen',
+      'an effort, with a summary',
       { reasoning: { effort: 'low' } },
       lowest(REASONER, { effort: 'low', summary: 'auto' }),
       [],
       REASONER,
     ],
     [
-      'an effort, not to be seen',
+      'an effort, hidden',
       { reasoning: { effort: 'low', exclude: true } },
       lowest(REASONER, { effort: 'low' }),
       [],
@@ -60,23 +60,23 @@ describe('reasoning', () => {
       [],
       REASONER,
     ],
-    ['to be seen', { include_reasoning: true }, lowest(REASONER, { summary: 'auto' }), [], REASONER],
+    ['with a summary', { include_reasoning: true }, lowest(REASONER, { summary: 'auto' }), [], REASONER],
     [
-      'an effort that is too strong',
+      'an effort that is too high',
       { reasoning_effort: 'xhigh' },
       lowest(REASONER, { effort: 'high' }),
       ['reasoning.effort'],
       REASONER,
     ],
     [
-      'an effort that is too weak',
+      'an effort that is too low',
       { reasoning_effort: 'minimal' },
       lowest(REASONER, { effort: 'low' }),
       ['reasoning.effort'],
       REASONER,
     ],
     [
-      'off, of a model that always does',
+      'off, of a model that always reasons',
       { reasoning: { enabled: false } },
       lowest(REASONER, { effort: 'low' }),
       ['reasoning.effort'],
@@ -91,7 +91,7 @@ describe('reasoning', () => {
       SWITCHABLE,
     ],
     [
-      'on, of a model that always does',
+      'on, of a model that always reasons',
       { reasoning: { enabled: true } },
       lowest(REASONER, { summary: 'auto' }),
       [],
@@ -112,7 +112,7 @@ describe('reasoning', () => {
         REASONER,
       ],
     ),
-    ['asked of a model that nobody knows', { reasoning_effort: 'low' }, lowest(REASONER, { effort: 'low' })],
+    ['of an unknown model', { reasoning_effort: 'low' }, lowest(REASONER, { effort: 'low' })],
     [
       'newer and unknown fields',
       { reasoning: { effort: 'low', context: 'all_turns', mood: 'calm' } },
@@ -121,7 +121,7 @@ describe('reasoning', () => {
       REASONER,
     ],
     [
-      'of a gateway, which takes all words',
+      'of a gateway, which accepts all fields',
       { reasoning: { max_tokens: 2000, exclude: true } },
       lowest(REASONER, { max_tokens: 2000, exclude: true }),
       [],

@@ -19,21 +19,21 @@ describe('parameters', () => {
     ['the bound', { max_tokens: 70 }, { max_output_tokens: 70 }],
     ['its newer name', { max_completion_tokens: 80 }, { max_output_tokens: 80 }],
     [
-      'the bound of money',
+      'the bound of the budget',
       { max_tokens: 9000 },
       { max_output_tokens: 2000 },
       [],
       attemptOf(undefined, {}, { outputBound: 2000 }),
     ],
     ['sampling', { temperature: 0.2, top_p: 0.5 }, { temperature: 0.2, top_p: 0.5 }],
-    ['sampling that the model does not take', { temperature: 0 }, ENCRYPTED, ['temperature'], REASONER],
+    ['sampling that the model does not support', { temperature: 0 }, ENCRYPTED, ['temperature'], REASONER],
     [
       'log probabilities',
       { logprobs: true, top_logprobs: 3 },
       { top_logprobs: 3, include: ['message.output_text.logprobs'] },
     ],
     [
-      'log probabilities that the model does not give',
+      'log probabilities that the model does not support',
       { logprobs: true, top_logprobs: 3 },
       {},
       ['logprobs', 'top_logprobs'],
@@ -57,7 +57,7 @@ describe('parameters', () => {
       },
     ],
     ['a service tier', { service_tier: 'flex' }, { service_tier: 'flex' }],
-    ["the gateway's word for one", { service_tier: 'fast' }, { service_tier: 'priority' }],
+    ["the gateway's name for one", { service_tier: 'fast' }, { service_tier: 'priority' }],
     [
       'parameters without an equivalent',
       {
@@ -82,7 +82,7 @@ describe('the form of the answer', () => {
   table([
     ['text', { response_format: { type: 'text' } }, { text: { format: { type: 'text' } } }],
     [
-      'JSON, tersely',
+      'JSON, with low verbosity',
       { response_format: { type: 'json_object' }, verbosity: 'low' },
       { text: { format: { type: 'json_object' }, verbosity: 'low' } },
     ],
@@ -132,9 +132,9 @@ describe('tools', () => {
       { tools: [{ type: 'web_search', search_context_size: 'low' }, { type: 'x_search' }] },
       { tools: [{ type: 'web_search', search_context_size: 'low' }, { type: 'x_search' }] },
     ],
-    ['tools of nobody', { tools: [{ type: 'teleport' }] }, {}, ['tools.teleport']],
+    ['unknown tools', { tools: [{ type: 'teleport' }] }, {}, ['tools.teleport']],
     [
-      'searching, as chat asks for it',
+      'searches in the form of chat',
       {
         web_search_options: {
           search_context_size: 'high',

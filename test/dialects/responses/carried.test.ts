@@ -73,14 +73,14 @@ const rows: [string, InferenceFrame[], JsonObject[]][] = [
   ['an unknown type', [frame(detail(UNKNOWN))], [UNKNOWN]],
 ]
 
-describe('back as it was', () => {
+describe('a replay has the same details', () => {
   test.each(rows)('%s', async (_, frames, details) => {
     for (const response of [streamed(frames).response, await unary(frames)]) {
       const { output } = response
       if (!Array.isArray(output)) throw new Error('no output')
       const { messages } = parse({ input: [{ role: 'user', content: 'x' }, ...output] })
       expect(messages[1]?.reasoningDetails).toEqual(details)
-      // Clients that keep what they know alone.
+      // Clients that keep only known fields.
       const known = output.map(({ id, type, encrypted_content, summary }) => ({
         id,
         type,
@@ -93,7 +93,7 @@ describe('back as it was', () => {
   })
 })
 
-test('thoughts that are text alone need no seal', () => {
+test('thoughts of nothing but text need no seal', () => {
   const { response } = streamed([frame(thought('Hm.')), frame(text('Hi'))])
   expect(response['output']).toMatchObject([
     { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'Hm.' }], format: 'unknown' },

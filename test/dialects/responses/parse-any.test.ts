@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../src/core/events.ts'
 import { OWN_ITEMS, OWN_OUTPUTS } from '../../../src/dialects/responses/schema-items.ts'
 import { parse } from './frames.ts'
 
-/** Whatever is asked: a request, or a 400 with a sentence; never anything else, and the body stays as it was. */
+/** Any body is parsed, or rejected with a 400 and a message; the body stays unchanged. */
 
 const junk = fc.oneof(
   fc.constantFrom<unknown>(null, '', 'x', 0, -1, true, [], {}, [[]], [null], {
@@ -90,7 +90,7 @@ const body = fc.record({
   prompt: few,
 })
 
-test('a request or a sentence', () => {
+test('any body is parsed or rejected', () => {
   let taken = 0
   fc.assert(
     fc.property(body, (fields) => {

@@ -72,7 +72,7 @@ const rows: [string, JsonObject[], unknown][] = [
     [{ role: 'assistant', content: null, refusal: 'No.' }],
   ],
   [
-    'a namespace is a prefix',
+    'a namespace is a prefix of the name',
     [{ type: 'function_call', call_id: 'c', name: 'find', namespace: 'crm', arguments: '{}' }],
     [{ role: 'assistant', content: null, toolCalls: [{ id: 'c', name: 'crm__find', arguments: '{}' }] }],
   ],
@@ -88,7 +88,7 @@ const rows: [string, JsonObject[], unknown][] = [
     ],
   ],
   [
-    'an agent is heard',
+    'a message of an agent is a user message',
     [
       {
         type: 'agent_message',
@@ -151,7 +151,7 @@ test.each(rows)('%s', (_, input, messages) => {
 
 const others = [...OWN_ITEMS, 'openrouter:web_search', 'openrouter:experimental__search_models']
 
-test.each(others)('%s is carried by its own dialect, and named to others', (type) => {
+test.each(others)('%s is carried to its own dialect, and dropped by name for others', (type) => {
   const item = { type, id: 'x', status: 'completed', anything: [1] }
   const { messages } = parse({
     input: [{ role: 'user', content: 'a' }, item, { role: 'assistant', content: 'b' }],

@@ -6,7 +6,7 @@ import { parseResponses } from '../../../src/dialects/responses/parse.ts'
 import { hasTranscripts, TRANSCRIPTS } from '../../recordings.ts'
 import { NONE } from './frames.ts'
 
-/** What real clients asked of this API is taken, as it is. */
+/** Requests that clients have sent to this API are accepted unchanged. */
 
 interface Asked {
   url: string

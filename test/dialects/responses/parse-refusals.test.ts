@@ -68,7 +68,7 @@ describe('refused', () => {
       /^input\[1\]\.output: is required/,
     ],
     [
-      'a reference that nobody knows',
+      'an unknown reference',
       { input: [{ type: 'item_reference', id: 'msg_9' }] },
       /^input\[0\]\.id: names "msg_9"/,
     ],

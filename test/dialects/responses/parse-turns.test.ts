@@ -94,7 +94,7 @@ const rows: [string, JsonObject[], unknown][] = [
     ],
   ],
   [
-    'results stand behind their calls, whatever was said while the tools ran',
+    'results follow their calls, even if there were messages in between',
     [
       { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' },
       { type: 'function_call', call_id: 'b', name: 'f', arguments: '{}' },
@@ -135,7 +135,7 @@ test.each(rows)('%s', (_, input, messages) => {
   expect<unknown>(parse({ input }).messages).toEqual(messages)
 })
 
-test('the last update of the effort holds', () => {
+test('the last update of the effort wins', () => {
   const update = (effort: string) => ({ type: 'configuration_update', reasoning: { effort } })
   const input = [update('low'), { role: 'user', content: 'x' }, update('high')]
   expect(parse({ input, reasoning: { effort: 'medium', summary: 'auto' } }).reasoning).toEqual({

@@ -16,7 +16,7 @@ describe('fields', () => {
         ],
       },
     ],
-    ['a template alone', { prompt: { id: 'pmpt_1' } }, { messages: [], ownFields: ['prompt'] }],
+    ['only a template', { prompt: { id: 'pmpt_1' } }, { messages: [], ownFields: ['prompt'] }],
     ['fallbacks', { input: 'x', models: ['m', 'n'] }, { models: ['m', 'n'] }],
     ['the bound', { input: 'x', max_output_tokens: 50 }, { maxOutputTokens: 50 }],
     [
@@ -62,7 +62,7 @@ describe('fields', () => {
     ['a tier', { input: 'x', service_tier: 'fast' }, { serviceTier: 'fast' }],
     ['images out', { input: 'x', modalities: ['text', 'image'] }, { modalities: ['text', 'image'] }],
     [
-      'the record',
+      'user, session, metadata and trace',
       { input: 'x', user: 'u', session_id: 's', metadata: { a: 'b' }, trace: { trace_id: 't' } },
       { user: 'u', sessionId: 's', metadata: { a: 'b' }, trace: { trace_id: 't' } },
     ],
@@ -72,11 +72,15 @@ describe('fields', () => {
       { preferences: { only: ['acme'], sortPartition: 'none' } },
     ],
     [
-      'echo, in streams',
+      'the echo of the upstream body, in streams',
       { input: 'x', stream: true, debug: { echo_upstream_body: true } },
       { echoUpstreamBody: true },
     ],
-    ['no echo otherwise', { input: 'x', debug: { echo_upstream_body: true } }, { echoUpstreamBody: false }],
+    [
+      'no echo without a stream',
+      { input: 'x', debug: { echo_upstream_body: true } },
+      { echoUpstreamBody: false },
+    ],
     [
       'nulls are absent',
       {
@@ -94,7 +98,7 @@ describe('fields', () => {
       { tools: [], sampling: {}, parameters: [] },
     ],
     [
-      'parameters in the words of the catalogue',
+      'parameters by their names in the catalogue',
       {
         input: 'x',
         max_output_tokens: 1,
@@ -106,7 +110,7 @@ describe('fields', () => {
       { parameters: ['max_tokens', 'response_format', 'tools', 'tool_choice', 'reasoning', 'verbosity'] },
     ],
     [
-      'what only this dialect can carry',
+      'fields that only this dialect has',
       {
         input: 'x',
         safety_identifier: 's',
@@ -138,7 +142,7 @@ describe('fields', () => {
     expect(request.body).toEqual({ model: 'm', ...body })
   })
 
-  test("the body is the caller's own, and stays as it was", () => {
+  test("the body is the caller's object, unchanged", () => {
     const body = { model: 'm', input: [{ role: 'user', content: 'Hi', later: 1 }], new_field: { a: 1 } }
     const copy = structuredClone(body)
     const request = parse(body)
@@ -150,7 +154,7 @@ describe('fields', () => {
     expect(parse({ input: 'x' }, new Headers({ 'x-session-id': 'h' })).sessionId).toBe('h')
   })
 
-  test('who breaks on the events of the specification', () => {
+  test('clients that break on the events of the specification', () => {
     const strict = (agent: string) => parse({ input: 'x' }, new Headers({ 'user-agent': agent })).strictEvents
     expect(strict('OpenAI/JS 7.55.0')).toBe(true)
     expect(strict('speakeasy-sdk/typescript 1.3.19')).toBe(true)
@@ -166,7 +170,7 @@ describe('tools', () => {
     format: { type: 'grammar', syntax: 'lark', definition: 'start: "1"' },
   }
 
-  test('functions, free text and namespaces are functions; others are as they came', () => {
+  test('functions, free text and namespaces are functions; others are unchanged', () => {
     const search = { type: 'web_search', filters: {} }
     const { tools } = parse({
       input: 'x',

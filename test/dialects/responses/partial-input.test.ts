@@ -2,19 +2,19 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createInputReader } from '../../../src/dialects/responses/write-call.ts'
 
-function read(json: string, cuts: readonly number[]): { told: string; whole: string } {
+function read(json: string, cuts: readonly number[]): { pieces: string; whole: string } {
   const reader = createInputReader()
-  let told = ''
+  let pieces = ''
   let from = 0
   for (const cut of [...cuts, json.length].toSorted((a, b) => a - b)) {
-    told += reader.push(json.slice(from, cut))
+    pieces += reader.push(json.slice(from, cut))
     from = cut
   }
   const { rest, whole } = reader.end()
-  return { told: told + rest, whole }
+  return { pieces: pieces + rest, whole }
 }
 
-test('however it is cut, the pieces are the text', () => {
+test('the pieces are the text, however it is split', () => {
   const input = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string({ unit: 'grapheme' }),
@@ -32,7 +32,7 @@ test('however it is cut, the pieces are the text', () => {
             json,
             cuts.map((cut) => cut % (json.length + 1)),
           ),
-        ).toEqual({ told: text, whole: text })
+        ).toEqual({ pieces: text, whole: text })
       },
     ),
     { numRuns: 1_000 },
@@ -48,5 +48,5 @@ test.each([
   ['{"input":"cut in an escape\\u00', 'cut in an escape'],
   ['{"input":5}', '{"input":5}'],
 ])('%j is %j', (json, whole) => {
-  expect(read(json, [])).toEqual({ told: whole, whole })
+  expect(read(json, [])).toEqual({ pieces: whole, whole })
 })

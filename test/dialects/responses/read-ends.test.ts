@@ -21,12 +21,12 @@ describe('ends', () => {
   test.each([
     ['an object without anything', '{}', 'malformed'],
     ["another dialect's answer", '{"choices":[{"message":{"content":"x"}}]}', 'malformed'],
-    ['a page', '<html><title>Oops</title></html>', 'malformed'],
-    ['nothing at all', '{"object":"response","status":"completed","output":[]}', 'malformed'],
-    ['a queue', '{"object":"response","status":"queued","output":[]}', 'truncated'],
-    ['a stream that only began', sse([created]), 'truncated'],
+    ['an HTML page', '<html><title>Oops</title></html>', 'malformed'],
+    ['an empty output', '{"object":"response","status":"completed","output":[]}', 'malformed'],
+    ['a queued response', '{"object":"response","status":"queued","output":[]}', 'truncated'],
+    ['a stream that ends after its start', sse([created]), 'truncated'],
     [
-      'a stream that broke off',
+      'a stream that breaks off',
       sse([created, { type: 'response.output_text.delta', delta: 'x' }]),
       'truncated',
     ],
@@ -65,17 +65,17 @@ describe('ends', () => {
     ['vector_store_timeout', 'server', undefined],
     ['something_new', 'server', undefined],
   ])('the code %s of a failed response', async (code, kind, errorType) => {
-    const failed = { status: 'failed', error: { code, message: 'It says why.' } }
+    const failed = { status: 'failed', error: { code, message: 'The reason.' } }
     for (const outcome of [
       await streamed({ type: 'response.failed', response: failed }),
       await read(JSON.stringify({ object: 'response', output: [], ...failed }), false),
-      await streamed({ type: 'error', code, message: 'It says why.', param: null }),
+      await streamed({ type: 'error', code, message: 'The reason.', param: null }),
     ]) {
-      expect(outcome.error).toMatchObject({ kind, errorType, code, reason: 'It says why.' })
+      expect(outcome.error).toMatchObject({ kind, errorType, code, reason: 'The reason.' })
     }
   })
 
-  test('a failure without words', async () => {
+  test('a failure without a message', async () => {
     const { error } = await streamed({ type: 'response.failed', response: { status: 'failed', error: null } })
     expect(error).toMatchObject({ kind: 'server', reason: 'the provider reports a failed response' })
   })

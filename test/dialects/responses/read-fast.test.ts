@@ -97,7 +97,7 @@ describe('the fast path', () => {
           const events = runs.flatMap(([form, texts]) =>
             texts.map((piece) => eventText({ ...form, pad: form.pad }, piece, count++)),
           )
-          // The complete text comes again, so a wrong count of emitted text would show.
+          // The complete text is repeated, so a wrong count of emitted text would show.
           const done = `data: {"type":"response.output_text.done","output_index":0,"content_index":0,"text":"${'x'.repeat(60)}"}\n\n`
           const body = START + events.join('') + done + END
           const fast = await read(

@@ -51,7 +51,7 @@ describe('native events for a writer of the same dialect', () => {
     expect(order).toEqual([added, done, added, done, added, 'tide_at', done, added, 'list_ports', done])
   })
 
-  test('of a unary reply each item once, after its content', async () => {
+  test('each item of a unary reply once, after its content', async () => {
     const outcome = await fixture('thinking-tools.json')
     expect(typesOf(outcome)).toEqual([
       'response.output_item.done',

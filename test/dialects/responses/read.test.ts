@@ -38,8 +38,8 @@ describe('usage', () => {
     ['OpenRouter', { usage: { ...usage, server_tool_use_details: { web_search_requests: 4 } } }, 4],
     ['xAI', { usage: { ...usage, server_side_tool_usage_details: { web_search_calls: 2 } } }, 2],
     ['OpenAI', { tool_usage: { web_search: { num_requests: 3 } } }, 3],
-    ['nobody, so they are counted', {}, 1],
-  ])('searches are told by %s', async (_, more, count) => {
+    ['their items', {}, 1],
+  ])('searches are counted by %s', async (_, more, count) => {
     const searches = [
       { type: 'web_search_call', id: 'a', status: 'completed', action: { type: 'search', query: 'x' } },
       { type: 'web_search_call', id: 'b', status: 'completed', action: { type: 'open_page', url: 'u' } },
@@ -47,7 +47,7 @@ describe('usage', () => {
     expect((await unary(searches, more)).usage?.webSearchRequests).toBe(count)
   })
 
-  test('a total that counts reasoning apart', async () => {
+  test('a total that counts reasoning separately', async () => {
     const reported = {
       input_tokens: 12,
       output_tokens: 2,
@@ -98,7 +98,7 @@ describe('content', () => {
     expect((await streamed(added, completed([]))).calls).toEqual([{ id: 'c', name: 'f', arguments: '{}' }])
   })
 
-  test('a call that was not announced', async () => {
+  test('a call without an announcement', async () => {
     const { calls } = await streamed(
       { type: 'response.function_call_arguments.delta', output_index: 0, delta: '{"a"' },
       { type: 'response.function_call_arguments.delta', output_index: 0, delta: ':1}' },
@@ -158,13 +158,13 @@ describe('content', () => {
     ['UklGRh4A', undefined, 'data:image/webp;base64,UklGRh4A'],
     ['UklGRh4A', 'png', 'data:image/png;base64,UklGRh4A'],
     ['https://x.example/a.png', undefined, 'https://x.example/a.png'],
-  ])('the picture %s of format %p', async (result, output_format, url) => {
+  ])('the image %s of format %p', async (result, output_format, url) => {
     const item = { type: 'image_generation_call', id: 'i', status: 'completed', result, output_format }
     expect((await unary([item])).images).toEqual([url])
   })
 })
 
-describe('reasoning goes back as it came', () => {
+describe('reasoning is replayed unchanged', () => {
   const detailsOf = ({ events }: Outcome) =>
     events.flatMap((event: InferenceEvent) => (event.type === 'reasoning-detail' ? [event.detail] : []))
 
@@ -209,7 +209,7 @@ describe('reasoning goes back as it came', () => {
     expect(outcome.reasoning).toBe('One. Two.')
   })
 
-  test('events of both names emit a text once; either name alone does too', async () => {
+  test('events of both names emit a text once; so do events of one name', async () => {
     const both = (text: string, order: 1 | -1): JsonObject[] =>
       [
         { type: 'response.reasoning.delta', output_index: 0, delta: text },

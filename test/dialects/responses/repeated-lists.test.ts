@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { createEventWriter, jsonList, jsonWith, MUTE } from '../../../src/dialects/responses/write-events.ts'
 import { createBlockSplitter } from '../../../src/inference/responses/event-log.ts'
 
-/** What the end of a stream repeats is written out once, and has the same bytes as if it were written each time. */
-describe('JSON text of what is repeated', () => {
+/** Values that the end of a stream repeats are serialized once, with the same bytes as if serialized each time. */
+describe('JSON text of repeated values', () => {
   test('an object with known texts is written as JSON.stringify does', () => {
     const object = { a: 1, list: [{ x: 'y' }], none: undefined, text: 'z\u2028"', last: null }
     const known = new Map([['list', '[{"x":"y"}]']])
@@ -14,7 +14,7 @@ describe('JSON text of what is repeated', () => {
     expect(jsonList(['1', '{}'])).toBe('[1,{}]')
   })
 
-  test('a list that grows is read as it was added, also where nothing is written', () => {
+  test('a growing list has the JSON of its items, also if it is never written', () => {
     for (const events of [createEventWriter(), MUTE]) {
       const list = events.createList()
       list.add([{ token: 'a' }, { token: '\u2028' }])
@@ -24,7 +24,7 @@ describe('JSON text of what is repeated', () => {
     }
   })
 
-  test('an object is written out once', () => {
+  test('an object is serialized once', () => {
     const events = createEventWriter()
     let reads = 0
     const item = {

@@ -10,15 +10,15 @@ import { hasTranscripts, loadRecordings, TRANSCRIPTS } from '../../recordings.ts
 import { attemptOf } from './attempt.ts'
 
 /**
- * What clients of providers of this API have sent, asked for in chat's words: the request that we make of it says the
- * same. Differences of form alone are evened out by `same`:
- * - `instructions` are a message of the system, which stands first; an empty message says nothing
+ * Requests that clients have sent to providers of this API, written as chat requests: the gateway builds the same
+ * request from them. `same` removes differences of form:
+ * - `instructions` are a message of the system, which comes first; an empty message is left out
  * - a former answer of one text is a string or a list of it; ids and statuses of items are not needed
- * - functions without `strict`: chat's are not strict unless they say so, and we say it
+ * - functions without `strict`: those of chat are not strict by default, and the gateway sends that
  * - nothing is stored (`store: false`), an image's `detail` is `auto`, null is absent
  */
 
-/** Fields that chat has no word for, or that are the gateway's own matter. */
+/** Fields that chat does not have, or that the gateway sets itself. */
 const DIFFERENCES: Readonly<Record<string, { without: string[]; why: string }>> = {
   'openai/pyd-background_mode_vcr.http.json#0': {
     without: ['background'],
@@ -123,7 +123,7 @@ const toFormat = (format: unknown): JsonObject | undefined => {
   return type === 'json_schema' ? { type, json_schema } : { type }
 }
 
-/** In chat `reasoning` asks to see it too. */
+/** In chat `reasoning` also requests a summary. */
 const toReasoning = (reasoning: unknown): JsonObject => {
   if (!isObject(reasoning)) return {}
   return reasoning.summary ? { reasoning } : { reasoning_effort: reasoning.effort }
@@ -195,7 +195,7 @@ describe.skipIf(!hasTranscripts)('recorded requests', () => {
   test.each(recorded().map((each) => [each.name, each.request] as const))('%s', (name, request) => {
     const { without } = DIFFERENCES[name] ?? { without: [] }
     const asked = chatIngress.parse(toChat(request), new Headers())
-    // Those who asked for encrypted reasoning knew that the model reasons.
+    // A client that requests encrypted reasoning knows that the model reasons.
     const facts = { supportedParameters: request.include ? ['reasoning', 'temperature'] : ['temperature'] }
     const { body, dropped, path } = responsesEgress.build(asked, attemptOf(String(request.model), facts))
     expect(path).toBe('/responses')

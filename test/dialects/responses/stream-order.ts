@@ -1,8 +1,8 @@
 import { isObject } from '../../../src/core/json.ts'
 
 /**
- * The one judge of event streams of this dialect: framing, `sequence_number`, the order of api-surface §20.3, ids and
- * indexes, and that deltas, `.done` events, items and the final response say the same.
+ * Checks event streams of this dialect: framing, `sequence_number`, the order of api-surface §20.3, ids and
+ * indexes, and that deltas, `.done` events, items and the final response agree.
  */
 
 type Json = Record<string, unknown>
@@ -22,7 +22,7 @@ interface OpenItem {
   /** By `<kind> <index>`. */
   readonly parts: Map<string, { text: string; annotations: unknown[]; isDone: boolean }>
   /** Arguments or input. */
-  told: string | null
+  written: string | null
   done: Json | null
 }
 
@@ -115,7 +115,7 @@ function added(event: Json, items: OpenItem[]): void {
   if (output_index !== items.length) throw wrong(event, `output_index should be ${items.length}`)
   if (items.some((each) => each.item['id'] === item['id'])) throw wrong(event, 'the id is taken')
   if (item['type'] === 'message') same(item['content'], [], 'a message begins empty')
-  items.push({ item, index: items.length, parts: new Map(), told: null, done: null })
+  items.push({ item, index: items.length, parts: new Map(), written: null, done: null })
 }
 
 function keyOf(event: Json, kind: string): string {
@@ -142,7 +142,7 @@ function checkShell(event: Json, step: string, open: OpenItem): void {
   if (!known || known.isDone) throw wrong(event, 'no such part is open')
   if (part['type'] !== 'output_audio') same(text, known.text, 'the part has another text')
   if (Array.isArray(part['annotations'])) {
-    // A provider of this dialect may say more in the end.
+    // A provider of this dialect may add fields in its last event.
     const shown = part['annotations'].map((each, i) => ({ ...each, ...Object(known.annotations[i]) }))
     same(shown, part['annotations'], 'annotations')
   }
@@ -163,12 +163,12 @@ function checkPart(event: Json, kind: string, step: string, open: OpenItem): voi
 }
 
 function checkCall(event: Json, step: string, field: string, open: OpenItem): void {
-  open.told ??= ''
+  open.written ??= ''
   if (step === 'delta') {
-    open.told += String(event['delta'])
+    open.written += String(event['delta'])
     return
   }
-  same(event[field], open.told, 'the call is not its deltas')
+  same(event[field], open.written, 'the call is not its deltas')
   if (field === 'arguments' && typeof event['name'] !== 'string') throw wrong(event, 'name is required')
 }
 
@@ -187,7 +187,8 @@ function done(event: Json, open: OpenItem): void {
     const shown = parts.map((part) => part.text ?? part.refusal ?? part.transcript ?? '')
     same(shown, texts, `${kind} of the item`)
   }
-  if (open.told !== null) same(item['arguments'] ?? item['input'], open.told, 'the item is not its deltas')
+  if (open.written !== null)
+    same(item['arguments'] ?? item['input'], open.written, 'the item is not its deltas')
   if (item['type'] === 'reasoning' && !Array.isArray(item['summary']))
     throw wrong(event, 'summary is required')
   open.done = item

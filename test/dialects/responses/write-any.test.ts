@@ -5,7 +5,7 @@ import { writeResponsesStream } from '../../../src/dialects/responses/write-stre
 import { CLOSING, call, detail, native, piece, reply, text, thought } from './frames.ts'
 import { checkStream } from './stream-order.ts'
 
-/** Any events in any order: the stream is valid for the judge, and no content is lost. */
+/** Any events in any order: `checkStream` finds the stream valid, and no content is lost. */
 
 type Draft = (state: { calls: number; place: number }) => InferenceEvent[]
 

@@ -5,7 +5,7 @@ import { added, CLOSING, detail, done, frame, reply, streamed, text, thought, un
 
 /** Items of a Responses provider that are incomplete, repeated or under changing ids. */
 
-test('ids that change on the way are one', () => {
+test('the id of an item stays, even if the provider changes it', () => {
   const stream = streamed([
     frame(added(0, { type: 'message', id: 'one', role: 'assistant', content: [] })),
     frame(text('x')),
@@ -28,7 +28,7 @@ test('repeated ids are made distinct, and absent ones are created', () => {
   expect(stream.response['output']).toMatchObject([{ id: 'same' }, { id: 'rs_1_1' }, { id: 'rs_1_2' }])
 })
 
-test('an image is shown by its item alone', async () => {
+test('an image is only in its item', async () => {
   const item = {
     type: 'image_generation_call',
     id: 'ig_up',
@@ -46,7 +46,7 @@ test('an image is shown by its item alone', async () => {
   expect((await unary([frame(image, done(0, item))]))['output']).toEqual([item])
 })
 
-test('what the last word leaves out was streamed all the same', () => {
+test('content that the last event leaves out was streamed', () => {
   const stream = streamed([
     frame(added(0, { type: 'reasoning', id: 'r', summary: [] })),
     frame(thought('Think.'), detail({ type: 'reasoning.text', text: 'Think.', index: 0 })),
@@ -61,7 +61,7 @@ test('what the last word leaves out was streamed all the same', () => {
   ])
 })
 
-test('a citation has what clients parse as required', async () => {
+test('a citation has the fields that clients require', async () => {
   const item = {
     type: 'message',
     id: 'm',
@@ -89,7 +89,7 @@ test('a citation has what clients parse as required', async () => {
   ])
 })
 
-test('a cut leaves what was announced, as incomplete', () => {
+test('a truncated reply has announced items as incomplete', () => {
   const stream = streamed(
     [
       frame(added(0, { type: 'web_search_call', id: 'ws', status: 'in_progress' })),
@@ -111,7 +111,7 @@ test('a cut leaves what was announced, as incomplete', () => {
   })
 })
 
-test('usage keeps the other reported fields', async () => {
+test('usage keeps further reported fields', async () => {
   const usage = { ...NO_USAGE, native: { dialect: 'responses' as const, fields: { num_sources_used: 3 } } }
   expect((await unary([frame(text('x'))], reply(), { ...CLOSING, usage }))['usage']).toMatchObject({
     num_sources_used: 3,

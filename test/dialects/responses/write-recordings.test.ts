@@ -10,13 +10,13 @@ import { CLOSING, parse, reply, unary } from './frames.ts'
 import { checkStream } from './stream-order.ts'
 
 /**
- * What every provider said, in whatever dialect, told in this one, streamed and not: right by the judge, and read by
- * OpenAI's own client with the text, reasoning, calls, status and usage that the reader found.
+ * Recorded replies of every dialect, written in this one, streamed and not: `checkStream` finds them valid, and OpenAI's
+ * client reads the text, reasoning, calls, status and usage that the gateway's reader found.
  */
 
 forReplies(['chat', 'cohere', 'converse', 'gemini', 'messages', 'responses'], isAnswer, table)
 
-/** What the client gets next. */
+/** The reply that the client receives next. */
 let sent: { sse: string; body: JsonObject } = { sse: '', body: {} }
 const client = new OpenAI({
   apiKey: 'none',
@@ -70,7 +70,7 @@ async function read(recording: Recording): Promise<{ frames: InferenceFrame[]; o
   return { outcome: await outcomeOf(batches()), frames }
 }
 
-/** The independent reader took JSON text for a structure. */
+/** The independent reader read JSON text as a structure. */
 const UNREAD = new Set([
   'perplexity/rllm-with_params_perplexity_sonar_supports_json_schema_response_format_param.http.json',
 ])

@@ -14,14 +14,14 @@ import {
   unary,
 } from './frames.ts'
 
-/** A reply in one piece is what its stream ends with. */
+/** A unary reply equals the response at the end of its stream. */
 
 const rows: [string, InferenceFrame[], JsonObject?][] = [
   ['nothing', []],
   ['text', [frame(text('Hel')), frame(text('lo'))]],
-  ['reasoning that nobody marked', [frame(thought('a')), frame(thought('b')), frame(text('c'))]],
+  ['reasoning without details', [frame(thought('a')), frame(thought('b')), frame(text('c'))]],
   [
-    'thoughts that were signed',
+    'signed thoughts',
     [
       frame(
         thought('a'),
@@ -41,8 +41,8 @@ const rows: [string, InferenceFrame[], JsonObject?][] = [
     ],
   ],
   [
-    'pieces beside the reasoning',
-    [frame(thought('told')), frame(detail({ type: 'reasoning.text', text: 'plan', index: 0 }))],
+    'details that differ from the reasoning',
+    [frame(thought('shown')), frame(detail({ type: 'reasoning.text', text: 'plan', index: 0 }))],
   ],
   ['calls', [frame(call(0, 'f')), frame(piece(0, '{"a":')), frame(piece(0, '1}')), frame(call(1, 'now'))]],
   [
@@ -74,21 +74,21 @@ const rows: [string, InferenceFrame[], JsonObject?][] = [
       frame({ type: 'image', choice: 0, url: 'https://a.example/b.png' }),
     ],
   ],
-  ['sound', [frame({ type: 'audio-delta', choice: 0, audio: { data: 'AA==', transcript: 'Hi' } })]],
+  ['audio', [frame({ type: 'audio-delta', choice: 0, audio: { data: 'AA==', transcript: 'Hi' } })]],
 ]
 test.each(rows)('%s', async (_, frames, asked) => {
   const context = reply(asked)
   expect(await unary(frames, context)).toEqual(streamed(frames, context).response)
 })
 
-test('a cut', async () => {
+test('a truncated reply', async () => {
   const frames = [frame(text('Hi'))]
   expect(await unary(frames, reply(), ended('length'))).toEqual(
     streamed(frames, reply(), ended('length')).response,
   )
 })
 
-test('an image is its base64, or its address', async () => {
+test('an image is its base64, or its URL', async () => {
   const { output } = await unary([
     frame(
       { type: 'image', choice: 0, url: 'data:image/png;base64,aGk=' },

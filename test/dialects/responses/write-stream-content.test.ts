@@ -35,7 +35,7 @@ test('tokens with their probabilities', () => {
   expect(itemsOf(stream)).toMatchObject([{ content: [{ logprobs: [shown] }] }])
 })
 
-test('a place in the text counts from the start of its message', () => {
+test('the position of a citation counts from the start of its message', () => {
   const annotation = {
     type: 'url_citation' as const,
     url: 'https://a.example',
@@ -86,7 +86,7 @@ describe('custom tools', () => {
     ],
   }
 
-  test('of a provider that has functions alone: the argument is the text', () => {
+  test('of a provider with functions only: the argument is the text', () => {
     const json = JSON.stringify({ input: 'a "b"\n\\ü\u{1f600}' })
     const frames = [frame(call(0, 'patch')), ...[...json].map((unit) => frame(piece(0, unit)))]
     const stream = streamed(frames, reply(asked), ended('tool_calls'))
@@ -105,14 +105,14 @@ describe('custom tools', () => {
     )
   })
 
-  test('of a provider that has them: the text is the text', () => {
+  test('of a provider with custom tools: the text is unchanged', () => {
     const frames = [frame(call(0, 'patch', { extra: { type: 'custom' } }), piece(0, '{"not": json'))]
     expect(itemsOf(streamed(frames, reply(asked)))).toMatchObject([
       { type: 'custom_tool_call', input: '{"not": json' },
     ])
   })
 
-  test('a namespace is separated again', () => {
+  test('the namespace is separated from the name', () => {
     const frames = [frame(call(0, 'crm__find'), piece(0, '{}'))]
     expect(itemsOf(streamed(frames, reply(asked)))).toMatchObject([
       { type: 'function_call', name: 'find', namespace: 'crm' },

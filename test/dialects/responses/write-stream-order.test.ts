@@ -3,7 +3,7 @@ import type { InferenceFrame } from '../../../src/core/events.ts'
 import { call, citation, detail, frame, piece, streamed, text, thought, typesOf } from './frames.ts'
 import { BEGIN } from './streamed.ts'
 
-describe('events in their order', () => {
+describe('the order of events', () => {
   const rows: [string, InferenceFrame[], string[]][] = [
     ['nothing', [], []],
     [
@@ -110,7 +110,7 @@ describe('events in their order', () => {
       ],
     ],
     [
-      'pieces of parallel calls that are mixed',
+      'interleaved pieces of parallel calls',
       [
         frame(call(0, 'f'), call(1, 'g')),
         frame(piece(1, '{"b":')),
@@ -162,7 +162,7 @@ describe('events in their order', () => {
       ],
     ],
     [
-      'sound',
+      'audio',
       [
         frame({ type: 'audio-delta', choice: 0, audio: { id: 'a', data: 'AA==', transcript: 'Hi' } }),
         frame({ type: 'audio-delta', choice: 0, audio: { data: 'BB==' } }),
@@ -180,7 +180,7 @@ describe('events in their order', () => {
       ],
     ],
     [
-      'other choices have no place',
+      'other choices are left out',
       [
         frame(
           { type: 'text-delta', choice: 1, text: 'x' },
@@ -190,7 +190,7 @@ describe('events in their order', () => {
       [],
     ],
     [
-      'what is of another dialect',
+      'events of another dialect are left out',
       [frame({ type: 'native', dialect: 'chat', data: { chunk: { x: 1 } } })],
       [],
     ],

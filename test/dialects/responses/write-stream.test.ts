@@ -142,7 +142,7 @@ describe('failures', () => {
     return stream
   }
 
-  test('in mid-answer what is open is closed as incomplete', () => {
+  test('open items are closed as incomplete', () => {
     const stream = fail(502, [frame(text('Hal')), frame(call(0, 'f')), frame(piece(0, '{"a'))], {
       error_type: 'provider_unavailable',
       provider_name: 'Acme',
@@ -168,14 +168,14 @@ describe('failures', () => {
     [524, 'server_error', 'timeout'],
     [529, 'server_error', 'provider_overloaded'],
     [500, 'server_error', 'server'],
-  ])('%d before anything', (status, code, type) => {
+  ])('%d before any content', (status, code, type) => {
     const stream = fail(status, [])
     expect(typesOf(stream)).toEqual([...BEGIN, 'failed'])
     expect(stream.response).toMatchObject({ error: { code }, error_type: type, output: [] })
   })
 })
 
-test('the body that was sent upstream comes first, after the created event', () => {
+test('the echo of the upstream body comes first, after the created event', () => {
   const writer = writeResponsesStream(reply())
   expect(writer.reply?.()).toBeNull()
   const stream = checkStream(
@@ -196,7 +196,7 @@ test('a client that breaks on the event of the specification does not get it', (
   expect(types).not.toContain('reasoning.delta')
 })
 
-test('hidden reasoning leaves no trace', () => {
+test('hidden reasoning is in no event', () => {
   const frames = [
     frame(thought('secret'), detail({ type: 'reasoning.text', text: 'secret', signature: 'sig', index: 0 })),
     frame(
