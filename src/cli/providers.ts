@@ -1,7 +1,6 @@
+import { checkCredential, findVendor } from '../admin/providers/credential-fields.ts'
 import {
   type Credential,
-  checkCredential,
-  findVendor,
   listCredentials,
   removeCredential,
   storeCredential,

@@ -2,10 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type CredentialFields, checkCredential } from '../../src/admin/providers/credential-fields.ts'
 import {
   type CredentialDeps,
-  type CredentialFields,
-  checkCredential,
   listCredentials,
   removeCredential,
   storeCredential,

@@ -8,6 +8,7 @@ import { storedOf, viewOf } from '../../db/fields.ts'
 import { type CredentialRow, credential, providerEntries } from '../../db/tables.ts'
 import { change } from '../change.ts'
 import { deleteRow, findRow, updateRow } from '../resource.ts'
+import { checkCredential, checkSecret, credentialLabel } from './credential-fields.ts'
 import type { ProviderDeps } from './deps.ts'
 import type {
   createCredentialBody,
@@ -16,10 +17,7 @@ import type {
   updateCredentialBody,
 } from './schema.ts'
 import {
-  checkCredential,
-  checkSecret,
   creationOf,
-  credentialLabel,
   credentialRows,
   isUnchanged,
   type NewCredential,

@@ -9,8 +9,9 @@ import { readEntries } from '../../providers/entries.ts'
 import { type ProviderDefaults, vendorProvider } from '../../providers/environment.ts'
 import { isHeaderValue } from '../../providers/provider.ts'
 import { readBaseUrl } from '../../providers/settings.ts'
+import { hasFixedAddress } from './credential-fields.ts'
 import { entryPlaceOf } from './entry-secrets.ts'
-import { hasFixedAddress, placeOf } from './service.ts'
+import { placeOf } from './service.ts'
 
 type Row = typeof providerCredentials.$inferSelect
 
