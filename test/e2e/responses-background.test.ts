@@ -352,7 +352,7 @@ describe('streaming', () => {
     const response = await gateway.call(`/responses/${id}?stream=true`)
     expect([response.status, (await response.json()).error.message]).toEqual([
       400,
-      expect.stringContaining('keeps no events'),
+      expect.stringContaining('events of this response are not stored'),
     ])
   })
 })

@@ -236,7 +236,7 @@ test('a run whose end cannot be stored has failed for whoever asks, and is charg
   gateway.bodies.file.run('ALTER TABLE elsewhere RENAME TO responses')
   expect(await client.responses.retrieve(id)).toMatchObject({
     status: 'failed',
-    error: { code: 'server_error', message: 'How this response ended could not be stored' },
+    error: { code: 'server_error', message: 'The end of this response could not be stored' },
   })
   const generation = await (await gateway.call(`/generation?id=${id}`)).json()
   expect(generation.data).toMatchObject({ finish_reason: 'stop', total_cost: 0.00002 })

@@ -470,8 +470,8 @@ describe('who and what is refused', () => {
 
   const queries: [path: string, says: string][] = [
     ['?stream=maybe', 'query parameter stream: must be true or false'],
-    ['?stream=true', 'keeps no events'],
-    ['?starting_after=3', 'together with stream=true'],
+    ['?stream=true', 'events of this response are not stored'],
+    ['?starting_after=3', 'requires stream=true'],
     ['?stream=true&starting_after=-1', 'query parameter starting_after: must be an integer'],
     ['/input_items?order=up', 'query parameter order: must be "asc" or "desc"'],
     ['/input_items?limit=0', 'query parameter limit: must be an integer from 1 to 100'],

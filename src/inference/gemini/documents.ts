@@ -13,7 +13,7 @@ const open = { additionalProperties: true }
 
 const KEY = {
   name: 'x-goog-api-key',
-  description: 'The key, where no Authorization header is sent; `?key=` is taken too.',
+  description: 'The key, if no Authorization header is sent; also accepted as `?key=`.',
   schema: { type: 'string' as const },
 }
 
@@ -26,7 +26,7 @@ const error = t.Object(
         status: t.String({ description: 'INVALID_ARGUMENT, UNAUTHENTICATED, RESOURCE_EXHAUSTED …' }),
         details: t.Optional(
           t.Array(t.Object({ '@type': t.String() }, open), {
-            description: '`ErrorInfo` with what the gateway knows; `RetryInfo` with how long to wait.',
+            description: "`ErrorInfo` with the gateway's metadata; `RetryInfo` with the time to wait.",
           }),
         ),
       },
@@ -42,18 +42,20 @@ const candidate = t.Object(
     content: t.Optional(
       t.Object({ role: t.Optional(t.String()), parts: t.Optional(t.Array(t.Object({}, open))) }, open),
     ),
-    finishReason: t.Optional(t.String({ description: 'STOP, MAX_TOKENS, SAFETY … Calls end in STOP.' })),
+    finishReason: t.Optional(
+      t.String({ description: 'STOP, MAX_TOKENS, SAFETY … Function calls finish with STOP.' }),
+    ),
   },
   open,
 )
 
 const reply = t.Object(
   {
-    candidates: t.Optional(t.Array(candidate, { description: 'None where the prompt was blocked.' })),
+    candidates: t.Optional(t.Array(candidate, { description: 'Absent if the prompt was blocked.' })),
     promptFeedback: t.Optional(t.Object({}, open)),
     usageMetadata: t.Object(
       {
-        promptTokenCount: t.Integer({ description: 'What was read from a cache included.' }),
+        promptTokenCount: t.Integer({ description: 'Cached tokens included.' }),
         candidatesTokenCount: t.Integer({ description: 'Without thoughts.' }),
         totalTokenCount: count,
         cachedContentTokenCount: t.Optional(count),
@@ -64,7 +66,7 @@ const reply = t.Object(
       open,
     ),
     modelVersion: t.String(),
-    responseId: t.String({ description: 'The generation id; GET /generation takes it.' }),
+    responseId: t.String({ description: 'The generation id; GET /generation takes it too.' }),
     service_metadata: t.Optional(
       t.Object({}, { ...open, description: 'How it was routed, when asked for.' }),
     ),
@@ -80,9 +82,9 @@ export const generateContentOperation = operation({
   tag,
   summary: "Generate content (Google's Gemini API)",
   description:
-    "For Google's own clients and coding agents that speak its API; any model can be named. The same route is served " +
-    'below /v1beta. Names of fields are taken in camelCase and in snake_case. Fields that are not listed are forwarded ' +
-    'to providers that speak this API.',
+    "For Google's clients and coding agents that use its API; every model is available. The same route is served " +
+    'below /v1beta. Field names are accepted in camelCase and snake_case. Fields that are not listed are forwarded ' +
+    'to providers of this API.',
   asksProvider: true,
   body: geminiBody,
   reply,
@@ -97,7 +99,7 @@ export const streamGenerateContentOperation = operation({
   summary: "Generate content as a stream (Google's Gemini API)",
   description:
     'With `?alt=sse` the reply is a stream of events, otherwise one JSON list of the same chunks. The last chunk has the ' +
-    'finishReason and the usage; an answer that breaks off ends in an `error` instead.',
+    'finishReason and the usage; a truncated stream ends with an `error` instead.',
   asksProvider: true,
   body: geminiBody,
   reply: t.Array(reply),
@@ -112,8 +114,8 @@ export const countTokensOperation = operation({
   tag,
   summary: "Count the tokens of contents (Google's Gemini API)",
   description:
-    'The provider counts if it has a route for it; otherwise the answer is an estimate of the gateway, which is rather ' +
-    'too high. Costs nothing, and counts as a request without tokens where rates are limited.',
+    'The provider counts if it has a route for it; otherwise the gateway returns an estimate, which is rather too high. ' +
+    'Costs nothing. Rate limits count it as a request without tokens.',
   body: geminiBody,
   reply: t.Object({ totalTokens: count }),
   headers: [KEY],
@@ -143,7 +145,7 @@ export const batchEmbedContentsOperation = operation({
   id: 'batchEmbedContents',
   tag,
   summary: "Embed several contents (Google's Gemini API)",
-  description: 'What is asked beside the text must be the same in all requests of a batch.',
+  description: 'All requests of a batch must have the same fields, except their text.',
   asksProvider: true,
   body: batchEmbedBody,
   reply: t.Object({ embeddings: t.Array(vector), ...embedded }, open),

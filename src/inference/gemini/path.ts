@@ -1,7 +1,7 @@
 import { notFound } from '../../core/errors.ts'
 import { nameInPath } from '../../http/path-name.ts'
 
-/** What can be asked of a model by Google's paths. */
+/** The operations of Google's API. */
 export const VERBS = [
   'generateContent',
   'streamGenerateContent',
@@ -14,9 +14,8 @@ export type Verb = (typeof VERBS)[number]
 const MOST_CHARACTERS = 600
 
 /**
- * The model and the verb of `models/<model>:<verb>`: the part behind `models/`, plain or percent-encoded. Models have
- * slashes and variants (`author/slug:free:generateContent`), so the verb follows the last colon. Null without
- * a verb.
+ * Parses the part of `models/<model>:<verb>` after `models/`, plain or percent-encoded. Models contain slashes and variants
+ * (`author/slug:free:generateContent`), so the verb follows the last colon. Null without a verb.
  */
 export function readPath(path: string): { model: string; verb: Verb } | null {
   const plain = nameInPath(path)
@@ -25,7 +24,7 @@ export function readPath(path: string): { model: string; verb: Verb } | null {
   const model = plain.slice(0, colon)
   if (colon < 0 || verb === undefined) return null
   if (model === '' || model.length > MOST_CHARACTERS) {
-    throw notFound('The path names no model: models/<model>:generateContent is expected')
+    throw notFound('The path must name a model: models/<model>:generateContent')
   }
   return { model, verb }
 }

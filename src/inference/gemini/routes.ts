@@ -20,8 +20,8 @@ import {
 import { readPath, type Verb } from './path.ts'
 
 /**
- * Google's Gemini API below `/v1beta`, `/v1` and `/api/v1`. The router knows no path with a slash in a name and a verb
- * behind a colon, so one wildcard takes them all; the API document shows each under its own path.
+ * Google's Gemini API below `/v1beta`, `/v1` and `/api/v1`. The router supports neither slashes in a name nor a verb after
+ * a colon, so one wildcard matches all paths; the API document lists each path.
  */
 export const geminiRoutes = (deps: InferenceRouteDeps) =>
   routes().post('/models/*', ({ incoming, params }) => serve(incoming, params['*'], deps), {
@@ -36,33 +36,31 @@ export const geminiRoutes = (deps: InferenceRouteDeps) =>
   })
 
 /**
- * Models without `models/` before them, below Google's own prefix: the AI SDK puts it there only for names without a
- * slash.
+ * Paths without `models/` below Google's prefix: the AI SDK omits it for model names with a slash.
  */
 export const bareGeminiRoutes = (deps: InferenceRouteDeps) =>
   routes().post(
     '/*',
     ({ incoming, params }) => {
-      const asked = readPath(params['*'])
-      if (asked === null)
-        throw notFound('There is no such POST here: models/<model>:generateContent is expected')
-      return handlers[asked.verb](incoming, asked.model, deps)
+      const target = readPath(params['*'])
+      if (target === null) throw notFound('The path must be models/<model>:generateContent, or another verb')
+      return handlers[target.verb](incoming, target.model, deps)
     },
     { parse: 'none', detail: { hide: true } },
   )
 
 function serve(incoming: Incoming, path: string, deps: InferenceRouteDeps): Promise<Response> {
-  const asked = readPath(path)
-  if (asked === null) {
+  const target = readPath(path)
+  if (target === null) {
     throw new GatewayError(
       405,
-      'There is no POST on a model without a verb: allowed on this path: GET, HEAD',
+      'POST requires a verb after the model; without one, GET and HEAD are allowed',
       {
         headers: { allow: 'GET, HEAD' },
       },
     )
   }
-  return handlers[asked.verb](incoming, asked.model, deps)
+  return handlers[target.verb](incoming, target.model, deps)
 }
 
 type Serve = (incoming: Incoming, model: string, deps: InferenceRouteDeps) => Promise<Response>
@@ -83,17 +81,17 @@ const handlers: Readonly<Record<Verb, Serve>> = {
   batchEmbedContents: (incoming, model, deps) => embed(incoming, model, deps, true),
 }
 
-/** Whether a stream is of events; else it is one JSON list. */
+/** True for a stream of events; else the reply is one JSON list. */
 const wantsEvents = ({ url }: Request): boolean => new URL(url).searchParams.get('alt') === 'sse'
 
-/** The model of the path counts; one in the body is the same once more. */
+/** The model of the path overrides one in the body. */
 const bodyFor = (sent: JsonObject, model: string, stream: boolean): JsonObject => ({
   ...canonicalBody(sent),
   model,
   stream,
 })
 
-/** Either the contents alone, or a complete request. */
+/** The body has either `contents`, or a complete `generateContentRequest`. */
 function countBody(sent: JsonObject, model: string): JsonObject {
   const { generateContentRequest: whole, ...plain } = canonicalBody(sent)
   return { ...plain, ...(isObject(whole) ? canonicalBody(whole) : {}), model, stream: false }

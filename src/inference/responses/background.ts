@@ -12,30 +12,30 @@ import { modelOf, newResponse, outputIds, type StoreContext, storeResponse } fro
 import { inProgress, queued, type StoredReply, storedReply } from './stored-reply.ts'
 import { isTerminal, terminalEvent } from './terminal-event.ts'
 
-/** A response that runs without its caller's connection. */
+/** A background response, which runs independently of its caller's connection. */
 export interface BackgroundRun {
   readonly response: StoredResponse
-  /** As it was when the run began. */
+  /** The queued Response object. */
   readonly reply: JsonObject
-  /** Null where the caller did not ask for events. */
+  /** Null if the caller did not request a stream. */
   readonly events: EventLog | null
-  /** Stops it; resolves once what was delivered is settled and stored. */
+  /** Stops it. Resolves once the delivered part is settled and stored. */
   cancel(): Promise<void>
-  /** Resolves when nothing of it runs any more. Never rejects. */
+  /** Resolves when it has ended. Never rejects. */
   readonly ended: Promise<void>
 }
 
 type BackgroundOpening = Omit<ConversationOpening, 'signal' | 'recorder'>
 
 export interface BackgroundRuns {
-  /** Resolves when it is admitted and stored; rejects with the refusal where it is not. */
+  /** Resolves when it is admitted and stored. Rejects with the caller's error. */
   start(storing: StoreContext, input: BackgroundOpening, deps: RunDeps): Promise<BackgroundRun>
   find(responseId: string): BackgroundRun | undefined
-  /** Waits for the last writes of all runs; the drain has ended the runs themselves. */
+  /** Waits for the last writes of all runs, after the drain has ended them. */
   close(): Promise<void>
 }
 
-/** As many as one key may hold requests at once. */
+/** The same as the maximum of concurrent requests of a key. */
 const MOST_RUNS_OF_A_KEY = 500
 const RETRY_AFTER_SECONDS = 5
 
@@ -87,8 +87,7 @@ async function startRun(
 ): Promise<BackgroundRun> {
   const stop = new AbortController()
   const recorder = backgroundRecorder(storing, (context) => writtenQueued(input, context))
-  // Always a stream of the provider's: a long reply outlasts the timeout of a first byte, and a stopped run
-  // keeps its output.
+  // The provider always streams: a long reply would exceed the first-byte timeout, and a cancelled run keeps its output.
   const request = { ...input.request, stream: true }
   const opening = { ...input, request, signal: stop.signal, recorder }
   const reply = await streamedReply(await beginConversation(opening, deps), opening)
@@ -112,7 +111,7 @@ async function startRun(
   }
 }
 
-/** Reads the reply to its end, as a caller would. The recorder gets the ending. */
+/** Reads the reply to its end, and appends its events. The recorder stores the result. */
 async function relay(reply: TextStream, events: EventLog | null, kept: Promise<StoredReply>): Promise<void> {
   const completedBy = createBlockSplitter()
   for (let piece = await reply.next(); piece !== null; piece = await reply.next()) {
@@ -127,15 +126,15 @@ async function relay(reply: TextStream, events: EventLog | null, kept: Promise<S
 }
 
 interface BackgroundRecorder extends ResponseRecorder {
-  /** The response as it was stored at first. Throws before that. */
+  /** The response as it was stored initially. Throws before that. */
   started(): { response: StoredResponse; initialReply: JsonObject }
-  /** From `queued` to `in_progress`. */
+  /** Changes the status from `queued` to `in_progress`. */
   markInProgress(): Promise<void>
-  /** How it ended; resolves once that is stored, or could not be. */
+  /** The final reply. Resolves once it is stored, or storing it has failed. */
   readonly kept: Promise<StoredReply>
 }
 
-/** Stores the response when it is admitted, and moves it on. */
+/** Stores the response when it is admitted, and updates it when it starts and ends. */
 function backgroundRecorder(
   storing: StoreContext,
   firstReply: (context: ReplyContext) => JsonObject,
@@ -168,7 +167,7 @@ function backgroundRecorder(
       const last = storedReply(ending, written ?? initialReply)
       const { status, reply } = last
       try {
-        // Not if the disk was full a while ago.
+        // The update may have failed when the response started, for example on a full disk.
         if (!isInProgress) await markInProgress()
         const model = modelOf(reply)
         await store.advance(response.id, {
@@ -185,7 +184,7 @@ function backgroundRecorder(
   }
 }
 
-/** The Response object without output, in the form of a reply that failed at once. */
+/** The queued Response object, made by failing a writer before any output. */
 function writtenQueued({ ingress }: Pick<ConversationOpening, 'ingress'>, context: ReplyContext): JsonObject {
   const writer = ingress.writeStream(context)
   writer.fail({ status: 500, message: '' })

@@ -15,8 +15,8 @@ import type { Task } from '../operations/task.ts'
 import { type ResponsesDeps, receive } from './create.ts'
 
 /**
- * Priced by its tokens. Nothing bounds what a compaction may write: as much as it reads is reserved, 4,096 tokens at
- * least, since it is shorter than its input.
+ * Priced by tokens. A compaction has no output bound, but is shorter than its input: the tokens of the input are reserved
+ * for it, at least 4,096.
  */
 const compaction: Task<InferenceRequest, Compaction> = {
   ingress: compactIngress,
@@ -37,7 +37,7 @@ const compaction: Task<InferenceRequest, Compaction> = {
 }
 
 const LEAST_OUTPUT_TOKENS = 4_096
-/** More than any model writes. */
+/** More than any model generates. */
 const MOST_OUTPUT_TOKENS = 128_000
 
 function bound(request: InferenceRequest, _: Pricing): Usage {

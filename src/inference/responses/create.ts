@@ -27,7 +27,7 @@ import { foregroundRecorder, type StoreContext } from './recorder.ts'
 import { rememberingRecorder } from './remembering.ts'
 import { type StateOptions, stateOptionsOf } from './state.ts'
 
-/** What the routes of the Responses API need beside what every inference needs. */
+/** The dependencies of the Responses routes. */
 export interface ResponsesDeps extends UserUrlDeps {
   snapshot: { current(): Snapshot }
   now(): number
@@ -36,14 +36,14 @@ export interface ResponsesDeps extends UserUrlDeps {
   responses: {
     store: ResponseStore
     background: BackgroundRuns
-    /** How long a response is kept after its last use. */
+    /** How long a response is stored after its last use. */
     retentionMs: number
-    /** Items of responses that are not stored; null: none is remembered. */
+    /** Items of responses that are not stored; null if that is disabled. */
     remembered: RememberedItems | null
   }
 }
 
-/** A request of this API with everything that it refers to. */
+/** A parsed request, with the turns and items that it refers to. */
 export interface Received {
   readonly startedAt: number
   readonly caller: Caller
@@ -52,7 +52,7 @@ export interface Received {
   readonly opening: Omit<Opening<InferenceRequest>, 'signal' | 'cache'>
 }
 
-/** Authenticate, read, resolve what it refers to, parse: how every route of this API that asks a model begins. */
+/** Authenticates, reads, resolves references and parses: the first step of the routes that call a model. */
 export async function receive(incoming: Incoming, deps: ResponsesDeps): Promise<Received> {
   const { request } = incoming
   const startedAt = deps.now()
@@ -62,7 +62,7 @@ export async function receive(incoming: Incoming, deps: ResponsesDeps): Promise<
   const readAt = performance.now()
   const { body, presetId } = withPreset(sent, 'responses', caller, snapshot)
   const { store, remembered } = deps.responses
-  // Before anything of it is kept.
+  // Filtered before anything is stored.
   const filtered = await withFilters(body, caller, wantsRoutingMetadata(request.headers))
   const state = stateOptionsOf(filtered.body)
   const resolved = await resolveInput(filtered.body, state, caller.workspace.id, { store, remembered })
@@ -104,14 +104,14 @@ export async function createResponse(incoming: Incoming, deps: ResponsesDeps): P
   const recorder = state.store
     ? foregroundRecorder(storing)
     : rememberingRecorder(opening.request, caller, remembered)
-  // With a previous response, its turns are part of the input, and the reply names its id: never cached.
+  // Never cached with a previous response: its turns are input, and the reply contains its id.
   const cache = state.previousResponseId === null ? cacheOptionsOf(request.headers, caller) : undefined
   const response = await answer({ ...input, recorder, cache, signal: request.signal }, deps.run)
   deferLine(incoming)
   return response
 }
 
-/** Inserts files turn by turn: stored responses refer to files and do not contain them. */
+/** Inserts files, also of earlier turns: stored responses contain file ids instead of files. */
 async function parsed(
   resolved: ResolvedInput,
   filtered: FilteredBody,
@@ -121,7 +121,7 @@ async function parsed(
 ): Promise<InferenceRequest> {
   try {
     const whole = await withFiles(resolved.body, 'responses', caller, uploads, lease)
-    // Earlier turns and files are seen here for the first time.
+    // Earlier turns and files have not been filtered yet.
     const isSeen = whole['input'] === filtered.body['input']
     const again = isSeen ? { body: whole } : await withFilters(whole, caller, wantsRoutingMetadata(headers))
     const carrier = carrierOf(caller.workspace.id)
@@ -129,7 +129,7 @@ async function parsed(
     const inference = ingresses.responses.parse(body, headers)
     inference.carrier = carrier
     if (unreadable.length > 0) inference.unreadable = unreadable
-    // What earlier turns and files say is theirs: it is not logged anew with each turn.
+    // Earlier turns and files are not logged again with each turn.
     if (!isSeen) inference.unexpanded = filtered.body
     const pipeline = [...(filtered.pipeline ?? []), ...(again.pipeline ?? [])]
     if (pipeline.length > 0) inference.pipeline = pipeline
@@ -139,7 +139,7 @@ async function parsed(
   }
 }
 
-/** At once: the queued response, or its events as they come. The run goes on when the caller leaves. */
+/** Returns the queued response, or streams its events. The run continues after a client disconnect. */
 function startedResponse(
   { response, reply, events }: BackgroundRun,
   incoming: Incoming,

@@ -1,31 +1,31 @@
 import type { ResponseStore, StoredResponse } from '../../core/stored-response.ts'
 import { isTerminal, terminalEvent } from './terminal-event.ts'
 
-/** Some complete events of a stream, and the number of the last one. */
+/** Consecutive events of a stream, and the number of the last one. */
 export interface EventRange {
   readonly text: string
   readonly last: number
 }
 
-/** Where a stream is read from: live, or from the store. */
+/** The source of a stream: a running response, or the store. */
 export interface EventSource {
-  /** What comes after the event with this number, waiting for it where it is still to come; null: nothing will. */
+  /** The events after this number, waiting for the next one if necessary; null at the end. */
   after(sequence: number): Promise<EventRange | null>
 }
 
-/** The events of a response that runs. Readers come and go, each at its own pace. */
+/** The events of a running response. Each reader reads at its own pace. */
 export interface EventLog extends EventSource {
-  /** Whole SSE blocks. Their sequence numbers count up from 0: that is the dialect's rule. */
+  /** Appends complete SSE blocks, whose sequence numbers count up from 0. */
   append(text: string): void
   /** The number of the last event; -1 before the first. */
   last(): number
-  /** Its text; '' before the first. */
+  /** The text of the last event; '' before the first. */
   lastEvent(): string
-  /** Nothing more will come. Resolves once everything is in the store, or has failed to be. */
+  /** Ends the log. Resolves once all events are stored, or storing them has failed. */
   close(): Promise<void>
 }
 
-/** Beyond this, events are moved to the store: memory must not hold a long reply. */
+/** Events beyond this are moved to the store, to bound memory. */
 const HELD_CHARACTERS = 256 * 1024
 const BLOCK_END = '\n\n'
 const DONE = 'data: [DONE]'
@@ -37,7 +37,7 @@ export const eventsOf = (text: string): string[] =>
 /** Splits a stream that arrives in pieces: returns the blocks that each piece completes. */
 export function createBlockSplitter(): (piece: string) => string {
   let open: string[] = []
-  /** A line feed that may be the first half of the end of a block. */
+  /** A trailing line feed, which may be the first half of a block's end. */
   let carried = ''
   return (piece) => {
     const text = carried + piece
@@ -61,7 +61,7 @@ export function createEventLog(
   store: ResponseStore,
   onLost: (error: unknown) => void,
 ): EventLog {
-  /** Those that are not in the store yet; the number of the first. */
+  /** Events that are not in the store yet, and the number of the first. */
   let held: string[] = []
   let first = 0
   let characters = 0
@@ -78,7 +78,7 @@ export function createEventLog(
     for (const go of woken) go()
   }
 
-  /** What cannot be stored stays in memory, for the readers of now. */
+  /** Moves events to the store until `leave` characters remain. If that fails, they stay in memory for current readers. */
   async function save(leave: number): Promise<void> {
     while (held.length > 0 && characters > leave && !isStoreLost) {
       const count = held.length
@@ -127,8 +127,8 @@ export function createEventLog(
 }
 
 /**
- * The events of a response that has ended. A crash may have lost the last events, some of which a reader has seen: the
- * reader gets the end under the number after its last one.
+ * The stored events of an ended response. A crash may have lost the last events, some of which a reader may have seen: such
+ * a reader gets a terminal event numbered after its last one.
  */
 export function storedEvents(response: StoredResponse, store: ResponseStore): EventSource {
   let isEnded = false
@@ -147,7 +147,7 @@ export function storedEvents(response: StoredResponse, store: ResponseStore): Ev
   }
 }
 
-/** What the store has of the events after this number; null: nothing. */
+/** The stored events after this number; null without any. */
 async function storedAfter(
   response: StoredResponse,
   store: ResponseStore,

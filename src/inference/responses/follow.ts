@@ -3,10 +3,10 @@ import type { EventRange, EventSource } from './event-log.ts'
 
 export interface FollowInput {
   source: EventSource
-  /** The number of the last event that the reader has; -1: none. */
+  /** The number of the last event that the reader has; -1 if none. */
   startingAfter: number
   ticker: Ticker
-  /** Aborts when the reader's connection goes away. */
+  /** Aborts when the reader disconnects. */
   signal: AbortSignal
   headers: Record<string, string>
 }
@@ -16,7 +16,7 @@ const KEEP_ALIVE_MS = 5_000
 const SLOW_READER_MS = 60_000
 const DONE = 'data: [DONE]\n\n'
 
-/** Streams events to one reader, at its pace: what it has not read yet lies with the source, not here. */
+/** Streams events to one reader with backpressure. Unread events stay in the source. */
 export function follow({ source, startingAfter, ticker, signal, headers }: FollowInput): Response {
   const encoder = new TextEncoder()
   let last = startingAfter
@@ -32,7 +32,7 @@ export function follow({ source, startingAfter, ticker, signal, headers }: Follo
   function leave(): void {
     if (isOver) return
     over()
-    connection?.error(new Error('the reader left'))
+    connection?.error(new Error('the client disconnected'))
   }
   const clock = ticker.watch(() => {
     if (!isWaiting) return leave()
@@ -40,7 +40,7 @@ export function follow({ source, startingAfter, ticker, signal, headers }: Follo
     clock.due = ticker.now() + KEEP_ALIVE_MS
   })
 
-  /** One stretch of events for each pull; none is the end. */
+  /** Sends the next range of events, or the end. */
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     isWaiting = true
     clock.due = ticker.now() + KEEP_ALIVE_MS
@@ -68,7 +68,7 @@ export function follow({ source, startingAfter, ticker, signal, headers }: Follo
     {
       start(controller) {
         connection = controller
-        // The next event may be long in coming: with the first byte the reader knows that it is connected.
+        // The next event may take long. The first byte shows the reader that it is connected.
         controller.enqueue(encoder.encode(KEEP_ALIVE))
       },
       pull,

@@ -10,14 +10,14 @@ export interface Turn extends StoredReply {
 }
 
 /** A hint for clients that expect every response to be stored: OpenAI stores unless `store` is false. */
-export const ONLY_STORED = 'only what was created with store: true is kept'
+export const ONLY_STORED = 'only responses created with store: true are stored'
 
-/** Opened between two turns of the event loop: a long conversation must not hold up everyone else's streams. */
+/** Turns opened per turn of the event loop, so that a long conversation does not delay other streams. */
 const TURNS_AT_ONCE = 32
 
 /**
- * The conversation that ends with `response`, oldest turn first. `missing` is the id of the turn before them that was
- * deleted or has expired; null where nothing is missing. Stops with a 400 beyond the limit of request bodies.
+ * The conversation that ends with `response`, oldest turn first. `missing` is the id of the previous turn if that was
+ * deleted or has expired, else null. Throws a `GatewayError` 400 if the turns exceed the limit of request bodies.
  */
 export async function turnsUpTo(
   response: StoredResponse,
@@ -41,13 +41,13 @@ export async function turnsUpTo(
 
 const tooLong = () =>
   badRequest(
-    `the conversation is longer than ${Math.floor(INFERENCE_BODY_LIMIT / 1_000_000)} MB, the limit of one request: begin a new one`,
+    `the conversation is longer than ${Math.floor(INFERENCE_BODY_LIMIT / 1_000_000)} MB, the limit of one request: start a new one`,
     'previous_response_id',
   )
 
 /**
- * The turns before a request that continues `id`. Throws 404 if that is no response of this workspace, or an earlier turn
- * is deleted; 400, with its status, if it has no reply.
+ * The turns before a request that continues the response `id`. Throws a `GatewayError`: 404 if the workspace has no such
+ * response or an earlier turn was deleted, 400 if the response has no reply.
  */
 export async function turnsBefore(id: string, workspaceId: string, store: ResponseStore): Promise<Turn[]> {
   const response = await store.find(id, workspaceId)
@@ -61,16 +61,16 @@ export async function turnsBefore(id: string, workspaceId: string, store: Respon
   const { turns, missing } = await turnsUpTo(response, store)
   if (missing !== null)
     throw notFound(
-      `previous_response_id: the response ${missing}, on which this conversation rests, was deleted or has expired`,
+      `previous_response_id: the earlier response ${missing} of this conversation was deleted or has expired`,
     )
   return turns
 }
 
-/** What the model is given of earlier turns: what was asked and answered, in order. Instructions are not carried over. */
+/** The items of earlier turns, inputs and outputs in order. Instructions are not included. */
 export const itemsOf = (turns: readonly Turn[]): JsonObject[] =>
   turns.flatMap(({ input, reply }) => [...input, ...outputItems(reply)])
 
-/** The items of a turn by their ids; of two with one id the first. */
+/** The items of a turn by id. If several have the same id, the first one. */
 export function itemsById({ response, input, reply }: Turn): Map<string, JsonObject> {
   const byId = new Map<string, JsonObject>()
   const add = (id: string | null, item: JsonObject): void => {

@@ -7,27 +7,27 @@ import { itemsById, itemsOf, ONLY_STORED, type Turn, turnsBefore } from './histo
 import { inputItems, isReference } from './items.ts'
 import type { StateOptions } from './state.ts'
 
-/** Where items are that a request refers to. */
+/** The sources of items that a request refers to. */
 export interface ItemSources {
   readonly store: ResponseStore
-  /** Items of responses that were not stored; null: none is remembered. */
+  /** Items of responses that are not stored; null if that is disabled. */
   readonly remembered: RememberedItems | null
 }
 
-/** A request with everything that it refers to put in its place. */
+/** A request with its references resolved. */
 export interface ResolvedInput {
-  /** The body as the dialect reads it: earlier turns first, references replaced. */
+  /** The body for the dialect's parser: earlier turns first, references replaced. */
   readonly body: JsonObject
   /** The caller's items with references replaced: the stored input of this turn. */
   readonly own: JsonObject[]
-  /** Earlier turns: ids of their responses, and how many items of the body are theirs. */
+  /** The ids of earlier responses, and the number of their items in the body. */
   readonly turnIds: string[]
   readonly earlierItems: number
 }
 
 /**
- * Resolves `previous_response_id` and item references within one workspace. An `input` of a wrong form is left as it
- * is, for the dialect to refuse.
+ * Resolves `previous_response_id` and item references within one workspace. An invalid `input` is left unchanged: the
+ * dialect's parser rejects it.
  */
 export async function resolveInput(
   body: JsonObject,
@@ -56,7 +56,7 @@ export async function resolveInput(
 const callId = (item: JsonObject, kind: RegExp): string | null =>
   kind.test(String(item['type'])) && typeof item['call_id'] === 'string' ? item['call_id'] : null
 
-/** The dialect cannot know the calls of earlier turns: an output answers one of those, or one before it. */
+/** Checks that each call output refers to a call of an earlier turn, or to one before it in the request. */
 function checkCalls(earlier: readonly JsonObject[], own: readonly JsonObject[]): void {
   const calls = new Set(earlier.map((item) => callId(item, /_call$/)))
   for (const [index, item] of own.entries()) {
@@ -70,11 +70,11 @@ function checkCalls(earlier: readonly JsonObject[], own: readonly JsonObject[]):
   }
 }
 
-/** The reply reports the effective `store`: a background response is stored. */
+/** Sets the effective `store`, which the reply reports: a background response is always stored. */
 const withState = (body: JsonObject, { store }: StateOptions): JsonObject =>
   store && body['store'] !== true ? { ...body, store } : body
 
-/** Drops references to items that the conversation contains already, and repeated references. */
+/** Replaces references by items. Drops repeated references, and those to items of earlier turns. */
 async function resolved(
   items: readonly JsonObject[],
   turns: readonly Turn[],
@@ -98,10 +98,10 @@ async function resolved(
   return own
 }
 
-/** Each is looked up in the database. */
+/** Each reference needs a database lookup. */
 const MOST_REFERENCES = 2_000
 
-/** Looks items up for one request. Opens each response once; all together are bounded by the limit of a body. */
+/** Looks up items for one request. Opens each response once. All items together must fit the limit of request bodies. */
 function storedItems(workspaceId: string, { store, remembered }: ItemSources) {
   const opened = new Map<string, ReadonlyMap<string, JsonObject>>()
   let characters = 0
@@ -140,10 +140,10 @@ function storedItems(workspaceId: string, { store, remembered }: ItemSources) {
   }
 }
 
-/** `input[5].content: …; input[6]: …` of the body that the dialect read. */
+/** Matches places in errors of the dialect's parser: `input[5].content: …; input[6]: …`. */
 const PLACES = /(^|; )input\[(\d+)\]/g
 
-/** A refusal by the dialect, with the places in the body that the caller sent. */
+/** Converts the places in the dialect's error to those in the caller's body. */
 export function withCallerPlaces(error: unknown, { earlierItems }: ResolvedInput): unknown {
   if (earlierItems === 0 || !(error instanceof GatewayError)) return error
   const message = error.message.replace(PLACES, (_, before: string, at: string) => {

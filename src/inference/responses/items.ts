@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 
-/** Prefixes of the ids that we give to items without one; any other type is `item`. */
+/** Prefixes of generated item ids; `item` for any other type. */
 const PREFIXES: Readonly<Record<string, string>> = {
   message: 'msg',
   reasoning: 'rs',
@@ -19,7 +19,7 @@ export function inputItems(input: unknown): JsonObject[] | null {
   return Array.isArray(input) && input.every(isObject) ? input : null
 }
 
-/** `{type: 'item_reference', id}`; clients leave the type out too. */
+/** True for `{type: 'item_reference', id}`; some clients omit the type. */
 export const isReference = (item: JsonObject): item is JsonObject & { id: string } =>
   typeof item['id'] === 'string' &&
   (item['type'] === 'item_reference' ||
@@ -33,8 +33,8 @@ export const idOf = (item: JsonObject): string | null =>
   typeof item['id'] === 'string' && item['id'] !== '' ? item['id'] : null
 
 /**
- * An item of a response's own input as it is shown and found: with a type, and with an id. One that came without is
- * named after its place, so that it needs no room and is never sent to a provider.
+ * An input item in the form that callers see, with a type and an id. An id that the caller did not send is derived from
+ * the item's position, so that it is neither stored nor sent to a provider.
  */
 export function shownItem(item: JsonObject, responseId: string, index: number): JsonObject & { id: string } {
   const type = typeof item['type'] === 'string' ? item['type'] : 'message'
@@ -43,7 +43,7 @@ export function shownItem(item: JsonObject, responseId: string, index: number): 
   return { ...item, type, id, ...(type === 'message' ? { content: shownContent(item) } : {}) }
 }
 
-/** Lists show a message's content as parts, however it was sent. */
+/** A message's content as a list of parts. */
 function shownContent({ role, content }: JsonObject): unknown {
   if (typeof content !== 'string') return content ?? []
   return role === 'assistant'

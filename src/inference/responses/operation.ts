@@ -65,7 +65,7 @@ export const responseReply = t.Object(
     instructions: nullable(t.String()),
     metadata: nullable(t.Record(t.String(), t.String())),
     parallel_tool_calls: t.Boolean(),
-    tool_choice: t.Unknown({ description: 'As it was asked for; default auto.' }),
+    tool_choice: t.Unknown({ description: 'As requested; default auto.' }),
     tools: t.Array(t.Object({ type: t.String() }, open)),
     temperature: nullable(t.Number()),
     top_p: nullable(t.Number()),
@@ -84,7 +84,7 @@ export const responseReply = t.Object(
     text: t.Object({}, open),
     top_logprobs: nullable(t.Integer()),
     truncation: nullable(t.String()),
-    user: t.Optional(t.String({ description: 'As it was sent; absent: it was not.' })),
+    user: t.Optional(t.String({ description: 'As requested; absent if the request had none.' })),
     service_metadata: t.Optional(
       t.Object({}, { ...open, description: 'How it was routed, when asked for by header.' }),
     ),
@@ -92,15 +92,15 @@ export const responseReply = t.Object(
   open,
 )
 
-/** POST /responses, as the API document shows it. */
+/** POST /responses in the API document. */
 export const responsesOperation = operation({
   id: 'createResponse',
   tag: 'Inference',
   summary: 'Create a response',
   description:
     'Fields that are not listed are forwarded to a provider of the same API. With `stream: true` the reply is a ' +
-    'stream of events, numbered by `sequence_number`, that ends in `response.completed`, `response.incomplete` or ' +
-    '`response.failed`, and `[DONE]`. Reasoning of providers of other APIs travels in `encrypted_content`.',
+    'stream of events, numbered by `sequence_number`, that ends with `response.completed`, `response.incomplete` or ' +
+    '`response.failed`, and `[DONE]`. Reasoning of providers of other APIs is returned in `encrypted_content`.',
   asksProvider: true,
   body: documentedBody,
   reply: responseReply,
@@ -109,14 +109,14 @@ export const responsesOperation = operation({
   headers: [SERVICE_METADATA_HEADER, ...CACHE_HEADERS, ...ORIGIN_HEADERS],
 })
 
-/** POST /responses/compact, as the API document shows it. */
+/** POST /responses/compact in the API document. */
 export const compactOperation = operation({
   id: 'compactResponse',
   tag: 'Inference',
   summary: 'Compact a conversation',
   description:
-    'At providers of the Responses API that have it, such as OpenAI. Takes the fields of `POST /responses`; the items of ' +
-    '`output` are sent in place of the conversation, and only their provider can read the `compaction` among them.',
+    'Available at providers of the Responses API that support it, such as OpenAI. Takes the fields of `POST /responses`. ' +
+    'Send the items of `output` instead of the conversation; only their provider can read the `compaction` among them.',
   asksProvider: true,
   body: documentedBody,
   reply: t.Object(

@@ -10,7 +10,7 @@ import { idOf, outputItems, shownItem } from './items.ts'
 import type { StateOptions } from './state.ts'
 import { storedReply } from './stored-reply.ts'
 
-/** What is known of a response before it is run. */
+/** The data needed to store a response, known before it runs. */
 export interface StoreContext {
   readonly store: ResponseStore
   readonly caller: Caller
@@ -21,7 +21,7 @@ export interface StoreContext {
   onLost(error: unknown, generationId: string): void
 }
 
-/** Keeps the reply of a caller who waits for it: once, when it has ended. */
+/** Stores the reply of a foreground request, when it has ended. */
 export function foregroundRecorder(storing: StoreContext): ResponseRecorder {
   let context: ReplyContext | null = null
   return {
@@ -65,11 +65,11 @@ export const newResponse = (
   expiresAt: startedAt + retentionMs,
 })
 
-/** The model that answers may be another than the first choice. */
+/** The model that replied, which may not be the first choice. */
 export const modelOf = ({ model }: JsonObject): string | undefined =>
   typeof model === 'string' ? model : undefined
 
-/** Stores a new response, and holds on to the turns that it rests on. */
+/** Stores a new response, and extends the retention of the turns that it continues. */
 export async function storeResponse(
   { store, resolved }: StoreContext,
   response: StoredResponse,

@@ -4,8 +4,8 @@ import { failed } from './stored-reply.ts'
 const INTERRUPTED = 'The gateway stopped before this response was complete'
 
 /**
- * Fails responses that a former process left running, before the first request. Returns their number. Calls `onError` for
- * a response that cannot be opened, and leaves it as it is.
+ * Fails responses that a former process left running; called before the first request. Returns their number. Calls
+ * `onError` for a response that cannot be opened, and does not change it.
  */
 export async function failInterrupted(
   store: ResponseStore,

@@ -9,9 +9,9 @@ import { mayRetain } from '../upstream/context-cache/apply.ts'
 import { outputItems } from './items.ts'
 
 /**
- * Remembers the items of an answer whose caller did not say whether to store it: clients that take storing for granted
- * send `item_reference` in their next request (the AI SDK's default for OpenAI, 2026). Undefined where the caller wants
- * nothing stored (`store: false`), or may have nothing retained.
+ * Remembers the items of a reply whose request does not set `store`: clients that assume storage send `item_reference` in
+ * their next request (the AI SDK's default for OpenAI, 2026). Undefined if `store` is set, or if the caller requires zero
+ * data retention.
  */
 export function rememberingRecorder(
   { body, preferences }: Pick<InferenceRequest, 'body' | 'preferences'>,
@@ -29,7 +29,7 @@ export function rememberingRecorder(
   }
 }
 
-/** The probabilities of tokens are no input of a later request, and are the most of an answer that has them. */
+/** Removes log probabilities: they are not input, and are the largest part of a reply that has them. */
 function withoutLogprobs(item: JsonObject): JsonObject {
   const { content } = item
   if (!Array.isArray(content)) return item

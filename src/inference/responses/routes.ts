@@ -38,7 +38,7 @@ export const responsesRoutes = (deps: ResponsesDeps & CallerDeps) =>
           id: 'cancelResponse',
           tag,
           summary: 'Cancel a background response',
-          description: 'Returns the response as it ended. A response that has ended already does not change.',
+          description: 'Returns the final response. Has no effect on a response that has already ended.',
           reply: responseReply,
         }),
       },
@@ -54,7 +54,7 @@ const storedRoutes = (deps: ResponsesDeps & CallerDeps) =>
       async ({ caller, params, query, incoming, request }) => {
         if (query.stream !== 'true') {
           if (query.starting_after !== undefined)
-            throw badRequest('has a meaning only together with stream=true', 'query parameter starting_after')
+            throw badRequest('requires stream=true', 'query parameter starting_after')
           return getResponse(params.id, caller, deps.responses)
         }
         const source = await eventsOfResponse(params.id, caller, deps.responses)

@@ -9,11 +9,11 @@ export const responseParams = t.Object({
   }),
 })
 
-/** Clients write a list as `include[]=…`, as `include=…` several times, or with commas; all that is stored is shown. */
+/** Clients send a list as `include[]=…`, as repeated `include=…`, or with commas. It has no effect. */
 const include = t.Optional(
   t.Union([t.String(), t.Array(t.String())], {
     documented: { type: 'array', items: { type: 'string' } },
-    description: 'Accepted for compatibility: whatever was stored is shown.',
+    description: 'Accepted for compatibility: everything stored is returned.',
   }),
 )
 
@@ -22,7 +22,7 @@ export const responseQuery = t.Object(
     include,
     include_obfuscation: queryBoolean('Accepted for compatibility: events are not padded.'),
     stream: queryBoolean(
-      'Stream the events of a response that was created with `background` and `stream`: those of the past, then those to come.',
+      'Stream the past and future events of a response that was created with `background` and `stream`.',
     ),
     starting_after: queryInteger(
       0,

@@ -16,16 +16,16 @@ export function storedReply(ending: Ending, reply: JsonObject): StoredReply {
   return { status: 'failed', reply: failed(reply, 'The reply was truncated') }
 }
 
-/** The reply of a response that has not begun. `from` has the fields that repeat the request. */
+/** The reply of a response that has not started. `from` has the fields that repeat the request. */
 export function queued(from: JsonObject): JsonObject {
-  // Nothing was routed yet.
+  // The response has not been routed.
   const { service_metadata: _, openrouter_metadata: __, ...rest } = unanswered(from)
   return { ...rest, status: 'queued', output: [] }
 }
 
 export const inProgress = (reply: JsonObject): JsonObject => ({ ...reply, status: 'in_progress' })
 
-/** The output until then stays. */
+/** Keeps the output so far. */
 const cancelled = (reply: JsonObject): JsonObject => ({ ...unanswered(reply), status: 'cancelled' })
 
 export const failed = (reply: JsonObject, message: string): JsonObject => ({
@@ -34,7 +34,7 @@ export const failed = (reply: JsonObject, message: string): JsonObject => ({
   error: serverError(message),
 })
 
-/** A field of the Response object, in the words of the Responses API. */
+/** The `error` field of the Response object, with an error code of the Responses API. */
 const serverError = (message: string): JsonObject => ({ code: 'server_error', message })
 
 function unanswered(reply: JsonObject): JsonObject {

@@ -17,8 +17,8 @@ export interface StoredDeps {
 const unknown = () => notFound(`There is no stored response with this id; ${ONLY_STORED}`)
 
 /**
- * A stored response of the caller's workspace; those of further workspaces are unknown. A response whose end could not be
- * stored (a full disk) has failed: no run would end it, and its caller would poll for ever.
+ * A stored response of the caller's workspace; throws a `GatewayError` 404 for those of other workspaces. If the end of a
+ * response could not be stored (full disk), it is failed here: otherwise its caller would poll forever.
  */
 async function findResponse(id: string, { workspace }: Caller, deps: StoredDeps): Promise<StoredResponse> {
   const { store, background } = deps
@@ -28,7 +28,7 @@ async function findResponse(id: string, { workspace }: Caller, deps: StoredDeps)
     return response
   }
   const isLost = ({ status }: StoredResponse) => !isFinal(status) && background.find(id) === undefined
-  // Read twice: its run may end between the two reads.
+  // Read again, because its run may have ended between the read and the check.
   const first = await find()
   if (!isLost(first)) return first
   const response = await find()
@@ -38,24 +38,24 @@ async function findResponse(id: string, { workspace }: Caller, deps: StoredDeps)
   return find()
 }
 
-const END_LOST = 'How this response ended could not be stored'
+const END_LOST = 'The end of this response could not be stored'
 
 export async function getResponse(id: string, caller: Caller, deps: StoredDeps): Promise<JsonObject> {
   return (await deps.store.open(await findResponse(id, caller, deps))).reply
 }
 
-/** Where the events of a response are read: while it runs, and after. */
+/** The event source of a running or ended response. */
 export async function eventsOfResponse(id: string, caller: Caller, deps: StoredDeps): Promise<EventSource> {
   const response = await findResponse(id, caller, deps)
   if (!response.streamed)
     throw badRequest(
-      'this response keeps no events: only one that was created with background and stream can be streamed again',
+      'the events of this response are not stored: only one created with background and stream can be streamed again',
       'query parameter stream',
     )
   return deps.background.find(id)?.events ?? storedEvents(response, deps.store)
 }
 
-/** One that runs is stopped, and what it has delivered is settled. */
+/** Deletes a response. A running one is cancelled, and its delivered part is settled. */
 export async function deleteResponse(id: string, caller: Caller, deps: StoredDeps): Promise<JsonObject> {
   await findResponse(id, caller, deps)
   await deps.background.find(id)?.cancel()
@@ -63,7 +63,7 @@ export async function deleteResponse(id: string, caller: Caller, deps: StoredDep
   return { id, object: 'response', deleted: true }
 }
 
-/** Answers the response as it ended; one that has ended already is left as it is. */
+/** Cancels a background response and returns it. Has no effect on one that has ended. */
 export async function cancelResponse(id: string, caller: Caller, deps: StoredDeps): Promise<JsonObject> {
   const response = await findResponse(id, caller, deps)
   if (!response.background)
@@ -81,7 +81,7 @@ export interface ItemsQuery {
   readonly after: string | undefined
 }
 
-/** What the model was given for a response: earlier turns, and then its own input. Each item has an id and a type. */
+/** The input of a response: earlier turns, then its own input. Each item has an id and a type. */
 export async function listInputItems(
   id: string,
   { limit, order, after }: ItemsQuery,
@@ -107,7 +107,7 @@ export async function listInputItems(
   }
 }
 
-/** Oldest first, each id once: clients that send answers back have them in several turns. */
+/** Oldest first, each id once: clients that send outputs back have them in several turns. */
 function inputItemsOf(turns: readonly Turn[]): (JsonObject & { id: string })[] {
   const items = new Map<string, JsonObject & { id: string }>()
   const last = turns.at(-1)

@@ -97,7 +97,7 @@ test('a reader that takes nothing for a minute is let go', async () => {
   const gone = Promise.withResolvers<void>()
   ticker.after(0, gone.resolve)
   await gone.promise
-  await expect(next()).rejects.toThrow('the reader left')
+  await expect(next()).rejects.toThrow('the client disconnected')
 })
 
 test('a reader that leaves asks for nothing more', async () => {
@@ -106,7 +106,7 @@ test('a reader that leaves asks for nothing more', async () => {
   await next()
   const event = next()
   leaving.abort()
-  await expect(event).rejects.toThrow('the reader left')
+  await expect(event).rejects.toThrow('the client disconnected')
   give({ text: 'zero', last: 0 })
   await Promise.resolve()
   expect(asked).toEqual([-1])
