@@ -6,15 +6,13 @@ const PNG = 'iVBORw0KGgo='
 
 const CALL = { id: 'call_a', type: 'function', function: { name: 'tide', arguments: '{"port":"Brest"}' } }
 
-const userTurn = (parts: unknown[]) => ({ role: 'user', parts })
+const turn = (parts: unknown[]) => ({ role: 'user', parts })
 
-const ASKED = userTurn([{ text: 'Hello' }])
+const ASKED = turn([{ text: 'Hello' }])
 
 const RESULT = { role: 'tool', tool_call_id: 'call_a', content: 'high' }
 
-const ANSWERED = userTurn([
-  { functionResponse: { id: 'call_a', name: 'tide', response: { output: 'high' } } },
-])
+const ANSWERED = turn([{ functionResponse: { id: 'call_a', name: 'tide', response: { output: 'high' } } }])
 
 const called = (more: Record<string, unknown> = {}) => ({
   functionCall: { id: 'call_a', name: 'tide', args: { port: 'Brest' } },
@@ -41,7 +39,7 @@ describe('messages', () => {
           ),
         ],
       },
-      [userTurn([{ text: 'See' }, { inlineData: { mimeType: 'image/png', data: PNG } }])],
+      [turn([{ text: 'See' }, { inlineData: { mimeType: 'image/png', data: PNG } }])],
     ],
     [
       'an image by URL',
@@ -50,7 +48,7 @@ describe('messages', () => {
           user({ type: 'image_url', image_url: { url: 'https://pics.example/a.jpg?x=1', detail: 'high' } }),
         ],
       },
-      [userTurn([{ fileData: { mimeType: 'image/jpeg', fileUri: 'https://pics.example/a.jpg?x=1' } }])],
+      [turn([{ fileData: { mimeType: 'image/jpeg', fileUri: 'https://pics.example/a.jpg?x=1' } }])],
       ['messages.content.image_url.detail'],
     ],
     [
@@ -63,7 +61,7 @@ describe('messages', () => {
           }),
         ],
       },
-      [userTurn([{ inlineData: { mimeType: 'application/pdf', data: 'JVBERg==' } }])],
+      [turn([{ inlineData: { mimeType: 'application/pdf', data: 'JVBERg==' } }])],
       ['messages.content.file.filename'],
     ],
     [
@@ -76,23 +74,23 @@ describe('messages', () => {
           ),
         ],
       },
-      [userTurn([{ fileData: { fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/abc' } }])],
+      [turn([{ fileData: { fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/abc' } }])],
       ['messages.content.file.file_id'],
     ],
     [
       'sound',
       { messages: [user({ type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } })] },
-      [userTurn([{ inlineData: { mimeType: 'audio/wav', data: 'UklGRg==' } }])],
+      [turn([{ inlineData: { mimeType: 'audio/wav', data: 'UklGRg==' } }])],
     ],
     [
       'a video',
       { messages: [user({ type: 'video_url', video_url: { url: 'https://youtu.be/x' } })] },
-      [userTurn([{ fileData: { fileUri: 'https://youtu.be/x' } }])],
+      [turn([{ fileData: { fileUri: 'https://youtu.be/x' } }])],
     ],
     [
       'a cache_control marker',
       { messages: [user({ type: 'text', text: 'Long', cache_control: { type: 'ephemeral' } })] },
-      [userTurn([{ text: 'Long' }])],
+      [turn([{ text: 'Long' }])],
       ['cache_control'],
     ],
     [
@@ -100,11 +98,7 @@ describe('messages', () => {
       { messages: [...HELLO, { role: 'assistant', content: null, refusal: 'No.' }, ...HELLO] },
       [ASKED, { role: 'model', parts: [{ text: 'No.' }] }, ASKED],
     ],
-    [
-      'only a system message',
-      { messages: [{ role: 'system', content: 'Be' }] },
-      [userTurn([{ text: 'Be' }])],
-    ],
+    ['only a system message', { messages: [{ role: 'system', content: 'Be' }] }, [turn([{ text: 'Be' }])]],
     [
       'a call and its result',
       { messages: [...HELLO, { role: 'assistant', content: null, tool_calls: [CALL] }, RESULT] },
@@ -220,7 +214,7 @@ describe('messages', () => {
           role: 'model',
           parts: [called(), { functionCall: { id: 'call_b', name: 'tide', args: { port: 'Brest' } } }],
         },
-        userTurn([
+        turn([
           { functionResponse: { id: 'call_b', name: 'tide', response: { output: '' } } },
           { functionResponse: { id: 'call_a', name: 'tide', response: { metres: 8 } } },
           { inlineData: { mimeType: 'image/png', data: PNG } },
@@ -239,9 +233,7 @@ describe('messages', () => {
       [
         ASKED,
         { role: 'model', parts: [called()] },
-        userTurn([
-          { functionResponse: { id: 'call_a', name: 'tide', response: { error: '{"reason":"fog"}' } } },
-        ]),
+        turn([{ functionResponse: { id: 'call_a', name: 'tide', response: { error: '{"reason":"fog"}' } } }]),
       ],
     ],
     [
