@@ -1,8 +1,8 @@
-import { and, eq, gte, inArray, lt, ne, notInArray, type SQL, sql } from 'drizzle-orm'
+import { and, type Column, eq, gte, inArray, lt, ne, notInArray, type SQL, sql } from 'drizzle-orm'
 import { badRequest } from '../core/errors.ts'
 import type { Db } from '../db/database.ts'
 import { usageLabels } from '../db/tables.ts'
-import type { HOURLY_SUMS } from './rollups.ts'
+import { totalsOf } from './rollups.ts'
 import type { Dimension, DimensionFilter, Sums, UsageQuery } from './usage-query.ts'
 import { windowStart } from './windows.ts'
 
@@ -49,18 +49,10 @@ export async function readLabels(
   until: number,
 ): Promise<Row[]> {
   const columns = query.dimensions.map((dimension) => [dimension, columnOf(dimension)] as const)
-  const total = (sum: (typeof HOURLY_SUMS)[number]) => sql<number>`coalesce(sum(${usageLabels[sum]}), 0)`
   const rows = db
     .select({
       at: sql<number>`min(${usageLabels.day})`,
-      requests: total('requests'),
-      failed_requests: total('failed_requests'),
-      prompt_tokens: total('prompt_tokens'),
-      completion_tokens: total('completion_tokens'),
-      reasoning_tokens: total('reasoning_tokens'),
-      cached_tokens: total('cached_tokens'),
-      usage_nano_usd: total('usage_nano_usd'),
-      byok_usage_nano_usd: total('byok_usage_nano_usd'),
+      ...totalsOf(usageLabels),
       ...Object.fromEntries(columns),
     })
     .from(usageLabels)
@@ -69,7 +61,7 @@ export async function readLabels(
         gte(usageLabels.day, from),
         lt(usageLabels.day, until),
         eq(usageLabels.name, name),
-        ...query.filters.map(conditionOf),
+        ...query.filters.map((filter) => isAmong(columnOf(filter.dimension), filter)),
       ),
     )
   const grouped = columns.map(([, column]) => column)
@@ -77,8 +69,8 @@ export async function readLabels(
   return read.filter(({ requests }) => requests > 0)
 }
 
-function conditionOf({ dimension, values, isNegated }: DimensionFilter): SQL {
-  const column = columnOf(dimension)
+/** True for rows whose column has one of the filter's values, or none of them. */
+export function isAmong(column: Column, { values, isNegated }: DimensionFilter): SQL {
   const [only = ''] = values
   if (values.length === 1) return isNegated ? ne(column, only) : eq(column, only)
   return isNegated ? notInArray(column, [...values]) : inArray(column, [...values])

@@ -1,9 +1,8 @@
-import { sql } from 'drizzle-orm'
 import { placeholders } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
 import { prepareHot } from '../db/hot-statement.ts'
 import { prunedLabels, usageLabels } from '../db/tables.ts'
-import { addTo, HOURLY_SUMS } from './rollups.ts'
+import { addTo, NO_SUMS, sumsOf } from './rollups.ts'
 import type { Summed } from './summed.ts'
 import { windowStart } from './windows.ts'
 
@@ -51,9 +50,7 @@ function prepareSums(database: Database, labels: typeof usageLabels | typeof pru
         labels.workspace_id,
         labels.user_id,
       ],
-      set: Object.fromEntries(
-        HOURLY_SUMS.map((name) => [name, sql`${labels[name]} + excluded.${sql.identifier(name)}`]),
-      ),
+      set: sumsOf(labels),
     })
   const hot = prepareHot(database, query)
   return () => sumsByLabel((line) => hot.run(line))
@@ -80,7 +77,7 @@ function sumsByLabel(write: (line: Line) => void): LabelSums {
         const place = JSON.stringify(Object.values(parts))
         let line = lines.get(place)
         if (line === undefined) {
-          line = { ...parts, ...NOTHING }
+          line = { ...parts, ...NO_SUMS }
           lines.set(place, line)
         }
         addTo(line, row)
@@ -91,15 +88,4 @@ function sumsByLabel(write: (line: Line) => void): LabelSums {
       for (const line of lines.values()) write(line)
     },
   }
-}
-
-const NOTHING = {
-  requests: 0,
-  failed_requests: 0,
-  prompt_tokens: 0,
-  completion_tokens: 0,
-  reasoning_tokens: 0,
-  cached_tokens: 0,
-  usage_nano_usd: 0,
-  byok_usage_nano_usd: 0,
 }

@@ -2,12 +2,12 @@ import { sql } from 'drizzle-orm'
 import { placeholders } from '../db/columns.ts'
 import type { Database, SyncDb } from '../db/database.ts'
 import { prepareHot } from '../db/hot-statement.ts'
-import { prunedHourly, usageDaily, usageHourly } from '../db/tables.ts'
+import { prunedHourly, type prunedLabels, usageDaily, usageHourly, type usageLabels } from '../db/tables.ts'
 import { byokUsageOf, type Summed, usageOf } from './summed.ts'
 import { hourStart, windowStart } from './windows.ts'
 
 export type HourlyRow = typeof usageHourly.$inferSelect
-/** Where sums by the hour are kept. */
+/** The tables of sums by the hour. */
 type Hours = typeof usageHourly | typeof prunedHourly
 
 /** Sums of rows by their hours and days, in memory until they are written. */
@@ -78,6 +78,7 @@ const dailyQuery = (db: SyncDb) =>
     })
 
 type UsageTable = Hours | typeof usageDaily
+type SumTable = UsageTable | typeof usageLabels | typeof prunedLabels
 
 const partsOf = (of: UsageTable) => [
   of.workspace_id,
@@ -90,8 +91,24 @@ const partsOf = (of: UsageTable) => [
   of.is_byok,
 ]
 
-const sumsOf = (of: UsageTable) =>
+/** For an upsert: each sum plus that of the row that was to be inserted. */
+export const sumsOf = (of: SumTable) =>
   Object.fromEntries(HOURLY_SUMS.map((name) => [name, sql`${of[name]} + excluded.${sql.identifier(name)}`]))
+
+/** The total of each sum, for a select. */
+export function totalsOf(of: SumTable) {
+  const total = (name: (typeof HOURLY_SUMS)[number]) => sql<number>`coalesce(sum(${of[name]}), 0)`
+  return {
+    requests: total('requests'),
+    failed_requests: total('failed_requests'),
+    prompt_tokens: total('prompt_tokens'),
+    completion_tokens: total('completion_tokens'),
+    reasoning_tokens: total('reasoning_tokens'),
+    cached_tokens: total('cached_tokens'),
+    usage_nano_usd: total('usage_nano_usd'),
+    byok_usage_nano_usd: total('byok_usage_nano_usd'),
+  }
+}
 
 /** The columns of the hourly and the daily table that add up. */
 export const HOURLY_SUMS = [
@@ -104,6 +121,17 @@ export const HOURLY_SUMS = [
   'usage_nano_usd',
   'byok_usage_nano_usd',
 ] as const satisfies readonly (keyof HourlyRow)[]
+
+export const NO_SUMS = {
+  requests: 0,
+  failed_requests: 0,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  reasoning_tokens: 0,
+  cached_tokens: 0,
+  usage_nano_usd: 0,
+  byok_usage_nano_usd: 0,
+}
 
 const isSame = (line: HourlyRow, row: Summed, hour: number): boolean =>
   line.hour === hour &&
@@ -126,14 +154,7 @@ function lineOf(row: Summed, hour: number): HourlyRow {
     provider_name: row.providerName,
     endpoint_id: row.endpointId,
     is_byok: row.isByok,
-    requests: 0,
-    failed_requests: 0,
-    prompt_tokens: 0,
-    completion_tokens: 0,
-    reasoning_tokens: 0,
-    cached_tokens: 0,
-    usage_nano_usd: 0,
-    byok_usage_nano_usd: 0,
+    ...NO_SUMS,
   }
   addTo(line, row)
   return line

@@ -1,9 +1,9 @@
-import { and, asc, desc, eq, gte, inArray, lt, ne, notInArray, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, gte, inArray, lt, notInArray, type SQL, sql } from 'drizzle-orm'
 import { badRequest, GatewayError } from '../core/errors.ts'
 import type { Db } from '../db/database.ts'
 import { usageDaily, usageHourly } from '../db/tables.ts'
-import { labelQuery, readLabels } from './label-usage.ts'
-import { HOURLY_SUMS } from './rollups.ts'
+import { isAmong, labelQuery, readLabels } from './label-usage.ts'
+import { HOURLY_SUMS, NO_SUMS, totalsOf } from './rollups.ts'
 import {
   DIMENSIONS,
   type Dimension,
@@ -46,7 +46,7 @@ export async function sumUsage(db: Db, asked: UsageQuery, limits: UsageLimits): 
   const groups = new Map<string, Group>()
   // A sum without groups has a row even if nothing was used.
   if (query.dimensions.length === 0 && query.granularity === null)
-    groups.set(JSON.stringify([null]), { bucket: null, values: [], sums: { ...EMPTY } })
+    groups.set(JSON.stringify([null]), { bucket: null, values: [], sums: { ...NO_SUMS } })
   const [first, last] = await hoursOf(db, query)
   let turnEndedAt = startedAt
   for (let from = first, until: number; from < last; from = until) {
@@ -109,18 +109,10 @@ async function readSlice(db: Db, query: UsageQuery, from: number, until: number)
     name === 'label' ? [] : [[name, usage[DIMENSIONS[name]]] as const],
   )
   const at = isWhole ? usageDaily.day : usageHourly.hour
-  const total = (name: (typeof HOURLY_SUMS)[number]) => sql<number>`coalesce(sum(${usage[name]}), 0)`
   const rows = db
     .select({
       at: sql<number>`min(${at})`,
-      requests: total('requests'),
-      failed_requests: total('failed_requests'),
-      prompt_tokens: total('prompt_tokens'),
-      completion_tokens: total('completion_tokens'),
-      reasoning_tokens: total('reasoning_tokens'),
-      cached_tokens: total('cached_tokens'),
-      usage_nano_usd: total('usage_nano_usd'),
-      byok_usage_nano_usd: total('byok_usage_nano_usd'),
+      ...totalsOf(usage),
       ...Object.fromEntries(columns),
     })
     .from(usage)
@@ -132,19 +124,14 @@ async function readSlice(db: Db, query: UsageQuery, from: number, until: number)
   return read.filter(({ requests }) => requests > 0)
 }
 
-function conditionOf(
-  usage: typeof usageHourly | typeof usageDaily,
-  { dimension, values, isNegated }: DimensionFilter,
-): SQL {
+function conditionOf(usage: typeof usageHourly | typeof usageDaily, filter: DimensionFilter): SQL {
+  const { dimension, values, isNegated } = filter
   if (dimension === 'is_byok') {
     const wanted = values.map((value) => value === 'true')
     return (isNegated ? notInArray : inArray)(usage.is_byok, wanted)
   }
   if (dimension === 'label') throw new Error('only the sums of labels are split by label')
-  const column = usage[DIMENSIONS[dimension]]
-  const [only = ''] = values
-  if (values.length === 1) return isNegated ? ne(column, only) : eq(column, only)
-  return isNegated ? notInArray(column, [...values]) : inArray(column, [...values])
+  return isAmong(usage[DIMENSIONS[dimension]], filter)
 }
 
 function addTo(groups: Map<string, Group>, { dimensions, granularity }: UsageQuery, row: Row): void {
@@ -156,23 +143,12 @@ function addTo(groups: Map<string, Group>, { dimensions, granularity }: UsageQue
   const place = JSON.stringify([bucket, ...values])
   const known = groups.get(place)
   if (known === undefined) {
-    const sums = { ...EMPTY }
+    const sums = { ...NO_SUMS }
     for (const name of HOURLY_SUMS) sums[name] = row[name]
     groups.set(place, { bucket, values, sums })
     return
   }
   for (const name of HOURLY_SUMS) known.sums[name] += row[name]
-}
-
-const EMPTY = {
-  requests: 0,
-  failed_requests: 0,
-  prompt_tokens: 0,
-  completion_tokens: 0,
-  reasoning_tokens: 0,
-  cached_tokens: 0,
-  usage_nano_usd: 0,
-  byok_usage_nano_usd: 0,
 }
 
 const WINDOWS = { day: 'daily', week: 'weekly', month: 'monthly' } as const
