@@ -1,12 +1,13 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Gate, Interval } from '../../src/core/gate.ts'
+import type { Gate } from '../../src/core/gate.ts'
 import type { Database } from '../../src/db/database.ts'
 import type { Hold, Ledger } from '../../src/ledger/ledger.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { INTERVALS } from '../../src/ledger/windows.ts'
 import { entryOf, keyGate, makeFolder, openMigrated, settlementOf } from './fixture.ts'
+import { type Step, type StepOf, step } from './holds-steps.ts'
 import {
   type Before,
   type Entry,
@@ -26,51 +27,6 @@ const RUNS_PER_FILE = 250
 const MINUTE_MS = 60_000
 /** 2028-02-26 20:00 UTC, a Saturday: a few steps on lie midnight, a Monday, a leap day and the month's end. */
 const START = Date.UTC(2028, 1, 26, 20)
-
-const interval = fc.constantFrom<Interval>(...INTERVALS)
-const bound = fc.record({ interval, limit: fc.integer({ min: 0, max: 40 }), includeByok: fc.boolean() })
-const step = fc.oneof(
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      do: fc.constant('reserve' as const),
-      key: fc.integer({ min: 0, max: 1 }),
-      amount: fc.integer({ min: 0, max: 15 }),
-      /** Below the amount: less of it; 15: all of it. Null: own keys alone. */
-      shared: fc.option(fc.integer({ min: 0, max: 15 })),
-      // Limits are drawn anew for each request: somebody changes them all the time.
-      ofKey: fc.option(bound, { freq: 9 }),
-      ofWorkspace: fc.uniqueArray(bound, { maxLength: 2, selector: (one) => one.interval }),
-      ofGuardrail: fc.option(bound),
-      ofMember: fc.option(bound),
-      ofOrganization: fc.option(bound),
-    }),
-  },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      do: fc.constant('settle' as const),
-      pick: fc.nat(),
-      /** A provider may count more than was held. */
-      cost: fc.integer({ min: 0, max: 18 }),
-      isByok: fc.boolean(),
-      isJournaled: fc.boolean(),
-    }),
-  },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('release' as const), pick: fc.nat() }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant('wait' as const),
-      /** Below 0: the clock is set back. */
-      minutes: fc.oneof(fc.integer({ min: -90, max: 120 }), fc.integer({ min: 120, max: 3000 })),
-    }),
-  },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('commit' as const) }) },
-)
-
-type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
-type StepOf<Name extends Step['do']> = Extract<Step, { do: Name }>
 
 interface File {
   readonly database: Database
@@ -129,7 +85,7 @@ function gatesOf({ file, run }: Trial, asked: StepOf<'reserve'>): Gate[] {
   add('guardrail', `guardrail-${run}/key-${asked.key}`, asked.ofGuardrail)
   add('guardrail', `guardrail-${run}/member`, asked.ofMember)
   if (asked.ofOrganization !== null) {
-    // The interleavings of a file have one organisation: each is let have as much again.
+    // The interleavings of a file share one organisation, so each gets its limit on top of the usage before it.
     const none: Gate = { ...keyGate(0), ...asked.ofOrganization, scope: 'organization', id: '' }
     add('organization', '', asked.ofOrganization, usedOf([], file.before, none, file.clock.now))
   }
@@ -178,7 +134,7 @@ function reserve(trial: Trial, asked: StepOf<'reserve'>): void {
 
 function settle(trial: Trial, entry: Entry, { cost, isByok, isJournaled }: StepOf<'settle'>): void {
   const { ledger } = trial.file
-  const told = {
+  const settled = {
     generationId: entry.hold.generationId,
     keyHash: entry.key,
     workspaceId: entry.workspace,
@@ -186,8 +142,8 @@ function settle(trial: Trial, entry: Entry, { cost, isByok, isJournaled }: StepO
     isByok,
     costNanoUsd: cost,
   }
-  if (isJournaled) ledger.journal(entryOf(told))
-  trial.settling.push(ledger.settle(entry.hold, settlementOf(told)))
+  if (isJournaled) ledger.journal(entryOf(settled))
+  trial.settling.push(ledger.settle(entry.hold, settlementOf(settled)))
   if (entry.state !== 'held') return
   Object.assign(entry, { state: 'settling', cost, isByok })
   trial.seen.settled += 1
@@ -214,7 +170,7 @@ async function take(trial: Trial, one: Step): Promise<void> {
   } else if (one.do === 'commit') await commit(trial)
   else if (one.do === 'reserve') reserve(trial, one)
   else {
-    // Ended ones are picked too: ending them again must change nothing.
+    // Ended entries are picked too: to end them again must change nothing.
     const entry = trial.entries[one.pick % Math.max(1, trial.entries.length)]
     if (entry === undefined) return
     if (one.do === 'release') release(trial, entry)
@@ -223,7 +179,7 @@ async function take(trial: Trial, one: Step): Promise<void> {
   expect(ledger.heldNanoUsd()).toBe(heldInAll(trial.entries))
 }
 
-/** What the ledger answers, and what it has written, against the list. */
+/** Compares the answers and the rows of the ledger with the list. */
 async function compare(trial: Trial): Promise<void> {
   const { entries, run } = trial
   const { ledger, clock, database } = trial.file
@@ -258,7 +214,7 @@ async function compare(trial: Trial): Promise<void> {
   ).toEqual(settledBy(entries, ({ startedAt }) => windowName('daily', startedAt)))
 }
 
-test(`the ledger agrees with a list that is summed anew, over ${RUNS} interleavings`, async () => {
+test(`the ledger agrees with the sums of a list, over ${RUNS} interleavings`, async () => {
   const seen: Seen = { admitted: 0, refused: 0, settled: 0, released: 0, setBack: 0 }
   let file: File | null = null
   let settledInFile = 0
@@ -277,7 +233,7 @@ test(`the ledger agrees with a list that is summed anew, over ${RUNS} interleavi
   }
 
   const interleaving = async (steps: readonly Step[]) => {
-    // What is tried again to find the shortest failure begins with nothing: it must fail by itself.
+    // A shorter list that is tried after a failure begins with an empty file: it must fail by itself.
     if (hasFailed || run % RUNS_PER_FILE === 0) {
       if (!hasFailed) await closeVerified()
       file = openFile()
@@ -308,7 +264,7 @@ test(`the ledger agrees with a list that is summed anew, over ${RUNS} interleavi
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 60 }), interleaving), {
     numRuns: RUNS,
     seed: Number(process.env['SLUICE_TEST_SEED'] ?? 20261121),
-    // Looking for the shortest failure ends in time to be told.
+    // The search for the shortest failure ends before the timeout of the test.
     interruptAfterTimeLimit: 40_000,
     markInterruptAsFailure: true,
   })
