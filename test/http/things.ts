@@ -50,8 +50,9 @@ const things = new Elysia({ prefix: '/things' })
   .get('/:id', ({ params }) => ({ id: params.id }), { caller: 'inference' })
   .delete('/:id', () => ({ deleted: true }), { caller: 'management' })
 
-export const { app, answer } = createApplication('')
-app
+const application = createApplication('')
+export const { answer } = application
+application.app
   .use(errorEnvelope(log))
   .use(things)
   .get('/fail/:status', ({ params }) => {
