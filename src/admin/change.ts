@@ -54,7 +54,7 @@ export async function change(
   deps.snapshot.applyChanges()
 }
 
-/** Whatever a change is about, its workspace has not been deleted since it was read. */
+/** The checks that the workspace of a change was not deleted after it was read. */
 const requireWorkspace = (tx: Db, { action, workspace_id: id }: AuditRow): Write[] =>
   id === null || action === 'workspace.create'
     ? []

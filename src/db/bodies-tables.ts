@@ -32,7 +32,7 @@ export const responses = table(
   ],
 )
 
-/** What was asked and answered in generations of workspaces that log it. */
+/** Prompts and completions of generations in workspaces that log them. */
 export const loggedContents = table(
   'logged_contents',
   {

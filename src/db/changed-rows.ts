@@ -17,7 +17,7 @@ export type ChangedRows = ReadonlyMap<Part, ReadonlySet<string>>
 export interface WrittenRows {
   /** All that was written and is not yet forgotten. */
   read(): ChangedRows
-  /** What was read has been applied. */
+  /** The changes that were read are applied: forgets them. */
   forget(): void
 }
 
@@ -53,7 +53,7 @@ interface Logged {
 
 /**
  * Records which rows this connection writes, from now on. SQLite's own triggers do it, in the transaction that writes:
- * no service can forget a row, cascades count too, and what is rolled back was never there. The record is in memory and
+ * no service can forget a row, cascades count too, and a write that is rolled back leaves no record. The record is in memory and
  * belongs to the connection; the file is not changed.
  */
 export function watchRows({ file }: Database): WrittenRows {

@@ -32,7 +32,7 @@ export const DATABASE_FILE = 'sluice.db'
 /** The file of sealed bodies, inside the data folder. */
 export const BODIES_FILE = 'bodies.db'
 
-// synchronous=FULL: what was committed survives a power cut; group commit pays for it. busy_timeout is short because
+// synchronous=FULL: commits survive a power cut; group commit pays for it. busy_timeout is short because
 // waiting blocks every request: this process is the only writer. 8 MB of pages: rows are added at the end, and the
 // system's own cache holds the rest.
 const SERVER_PRAGMAS = [
@@ -46,12 +46,12 @@ const SERVER_PRAGMAS = [
   'PRAGMA temp_store = MEMORY',
 ]
 
-// Bodies are large and no money: a power cut may take the last of them, a killed process takes none. What is deleted
-// is overwritten.
+// Bodies are large and no money: a power cut may take the last of them, a killed process takes none. Deleted bytes
+// are overwritten.
 const BODIES_PRAGMAS = ['PRAGMA secure_delete = ON', ...SERVER_PRAGMAS, 'PRAGMA synchronous = NORMAL']
 
-// Lets the file release the space of deleted rows. It is written into a new file with its first page; said of a
-// file that is there it would change nothing, and write all the same.
+// Lets the file release the space of deleted rows. SQLite stores it with the first page of a new file; for
+// an existing file it would change nothing, and write all the same.
 const MAKES_ROOM = 'PRAGMA auto_vacuum = INCREMENTAL'
 
 /**

@@ -55,7 +55,7 @@ export interface ProviderResponseRow {
 
 /**
  * One row per settled generation. The money's truth: counters and rollups are sums of these rows. No foreign keys: a
- * row must be written whatever became of its key, and one that could not be would block every row behind it. No index
+ * row must be written even if its key is gone, and one that could not be would block every row behind it. No index
  * beside that of the id: no query of the server needs one, and each costs a quarter of a row. Hours of a key or a
  * workspace are found in `usage_hourly`.
  */

@@ -45,7 +45,7 @@ export const priceHistory = table(
     endpoint_id: text().notNull(),
     provider: text().notNull(),
     model: text().notNull(),
-    /** The API's buckets, USD per unit as plain decimals; null: nobody told a price. */
+    /** The API's buckets, USD per unit as plain decimals; null: the price is unknown. */
     pricing: json<Record<string, unknown> | null>(),
     valid_from: timestamp().notNull(),
   },
@@ -55,7 +55,7 @@ export const priceHistory = table(
   ],
 )
 
-/** What the operator says of models by the API: entries of the form of `models:` in the settings. */
+/** Overrides of model metadata by the API: entries of the form of `models:` in the settings. */
 export const modelOverrides = table(
   'model_overrides',
   {

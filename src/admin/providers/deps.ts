@@ -7,7 +7,7 @@ export interface ProviderDeps extends ChangeDeps {
   sealer: Sealer
   providers: {
     readonly defaults: ProviderDefaults
-    /** After a change of what is stored: the next request is routed by it. `replaced`: a credential that is another one now. */
+    /** Routes the next request by the stored providers as they are now. `replaced`: the id of a credential with another secret. */
     reload(replaced?: string): void
     /** Where the provider in use with this slug was configured; null: no provider has it. */
     originOf(slug: string): 'settings' | 'environment' | 'stored' | 'found' | 'built-in' | null

@@ -26,12 +26,12 @@ export const entryPlaceOf = (rowId: string): Place => ({
 const mask = (secret: string): string =>
   secret.length < LEAST_SHOWN ? '...' : `${secret.slice(0, 4)}...${secret.slice(-4)}`
 
-const cooldownOf = (entry: Entry, block: string | null): Entry => {
+const blockOf = (entry: Entry, block: string | null): Entry => {
   const found = block === null ? entry : entry[block]
   return isObject(found) ? found : {}
 }
 
-/** A copy of the entry with each secret as `change` says; undefined takes it out. */
+/** A copy of the entry with each secret replaced by `change`; undefined removes it. */
 function withSecrets(entry: Entry, change: (secret: string) => string | undefined): Record<string, unknown> {
   const copy: Record<string, unknown> = structuredClone({ ...entry })
   for (const [block, name] of SECRETS) {
@@ -46,10 +46,10 @@ function withSecrets(entry: Entry, change: (secret: string) => string | undefine
   return copy
 }
 
-/** What may be seen of an entry. */
+/** The entry with its secrets masked, for replies. */
 export const maskedEntry = (entry: Entry): Record<string, unknown> => withSecrets(entry, mask)
 
-/** What the audit log may hold of it. */
+/** The entry without its secrets, for the audit log. */
 export const withoutSecrets = (entry: Entry): Record<string, unknown> => withSecrets(entry, () => undefined)
 
 /**
@@ -65,7 +65,7 @@ export function mergedEntry(stored: Entry, given: Entry): Record<string, unknown
   for (const [block, name] of SECRETS) {
     const holder = block === null ? merged : merged[block]
     if (!isObject(holder)) continue
-    const [value, before] = [holder[name], cooldownOf(stored, block)[name]]
+    const [value, before] = [holder[name], blockOf(stored, block)[name]]
     if (typeof value !== 'string' || !MASKED.test(value)) continue
     if (typeof before !== 'string' || mask(before) !== value) {
       throw badRequest(
@@ -81,7 +81,7 @@ export function mergedEntry(stored: Entry, given: Entry): Record<string, unknown
 /** The secrets that `merged` takes from `stored` because `given` leaves them out or masks them. */
 export const keptSecrets = (given: Entry, stored: Entry, merged: Entry): string[] =>
   SECRETS.filter(([block, name]) => {
-    const [said, value] = [cooldownOf(given, block)[name], cooldownOf(merged, block)[name]]
-    const isMeant = said === undefined || (typeof said === 'string' && MASKED.test(said))
-    return isMeant && typeof value === 'string' && value !== '' && value === cooldownOf(stored, block)[name]
+    const [sent, value] = [blockOf(given, block)[name], blockOf(merged, block)[name]]
+    const isMeant = sent === undefined || (typeof sent === 'string' && MASKED.test(sent))
+    return isMeant && typeof value === 'string' && value !== '' && value === blockOf(stored, block)[name]
   }).map(([block, name]) => (block === null ? name : `${block}.${name}`))

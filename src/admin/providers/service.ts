@@ -166,7 +166,7 @@ function opens(sealer: Sealer, row: CredentialRow, secret: string): boolean {
 export const isUnchanged = ({ id, sealed_entry }: EntryRow): SQL | undefined =>
   and(eq(providerEntries.id, id), eq(providerEntries.sealed_entry, sealed_entry))
 
-/** What is used in place of the stored provider of this slug; null: nothing. */
+/** The source whose provider is used in place of the stored one with this slug; null: the stored one is used. */
 export function outranking(
   { originOf }: ProviderDeps['providers'],
   slug: string,

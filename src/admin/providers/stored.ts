@@ -85,7 +85,7 @@ export function storedProviders(
     const own = rows.filter(({ provider }) => provider === entry.slug)
     if (!entry.disabled) addEntry(stored, entry, own, sealer, defaults)
   }
-  // A credential of an entry goes to the entry's address alone, also while that is disabled.
+  // A credential of an entry goes to the entry's address alone, even while the entry is disabled.
   const ofVendors = rows.filter(({ provider }) => !described.has(provider))
   stored.providers.push(...vendorsOf(ofVendors, sealer, defaults, stored.leftOut))
   return stored
@@ -94,7 +94,7 @@ export function storedProviders(
 /** An entry as it is stored, opened. Throws a sentence when it cannot be. */
 export function openEntry({ id, sealed_entry }: EntryRow, sealer: Sealer): Record<string, unknown> {
   const entry: unknown = JSON.parse(sealer.open(sealed_entry, entryPlaceOf(id)))
-  if (!isObject(entry)) throw new Error(`What is sealed in provider_entries ${id} is no entry`)
+  if (!isObject(entry)) throw new Error(`The sealed value in provider_entries ${id} is not an entry`)
   return entry
 }
 
@@ -188,7 +188,7 @@ function openSecret(row: Row, sealer: Sealer): { secret: string } | { reason: st
   const where = `provider_credentials ${row.id}`
   try {
     const secret = sealer.open(row.sealed_secret, placeOf(row))
-    return isHeaderValue(secret) ? { secret } : { reason: `What is sealed in ${where} is no credential` }
+    return isHeaderValue(secret) ? { secret } : { reason: `The sealed value in ${where} is not a credential` }
   } catch (error) {
     return {
       reason: error instanceof Error ? error.message : `The sealed value in ${where} cannot be opened`,

@@ -5,7 +5,7 @@ import { neverBack } from '../../../core/never-back.ts'
 export interface Attempt {
   /** Failures of this account in the window, before this attempt. */
   readonly failures: number
-  /** The password was right: what was counted for the account is forgotten. */
+  /** The password was right: forgets the failures of the account. */
   succeed(): void
 }
 
@@ -129,7 +129,7 @@ function createCounts(limit: number, most: number): Counts {
 }
 
 /**
- * Drops counters whose window is over; if there are none, a tenth of all: those with the fewest failures, the oldest
+ * Drops counters whose window is over; without such counters, a tenth of all: those with the fewest failures, the oldest
  * first, never one at its limit. A tenth at once, so that many attempts do not pay for a pass each.
  */
 function makeRoom(counts: Map<string, Count>, limit: number, at: number): void {

@@ -25,7 +25,7 @@ export function createPasswords(): Passwords {
     if (running >= MOST_AT_ONCE) {
       if (waiting.length >= MOST_WAITING)
         throw unavailable('Too many people sign in at this moment', RETRY_AFTER_SECONDS)
-      // Whoever ends hands over the place.
+      // A hash that ends starts the next one in its place.
       await new Promise<void>((resolve) => waiting.push(resolve))
     } else running++
     try {

@@ -35,7 +35,7 @@ async function methodsOf({ auth: { oidc, site }, database }: AuthDeps) {
   }
 }
 
-/** Sets the cookie of an opened session; the reply shows the person who is signed in by it. */
+/** Sets the cookie of an opened session; the reply shows its person. */
 function entered(
   deps: AuthDeps,
   set: { headers: Record<string, unknown> },

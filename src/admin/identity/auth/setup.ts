@@ -54,7 +54,7 @@ export async function makeSetupLink(deps: AuthDeps, actor: Actor): Promise<Setup
   }
 }
 
-/** Sets up the owner, who is then signed in. Throws 404 for an unknown, expired or used token. */
+/** Sets up the owner and signs them in. Throws 404 for an unknown, expired or used token. */
 export async function setUp(
   deps: AuthDeps,
   visitor: Visitor,

@@ -62,7 +62,7 @@ export const usageView = (usage: KeyUsage) => ({
 
 type Limited = Pick<KeyRow, 'limit_nano_usd' | 'limit_reset' | 'include_byok_in_limit'>
 
-/** `limit_remaining` is the limit minus what was settled in its window; 0 if a lowered limit is already exceeded. */
+/** `limit_remaining` is the limit minus the spending settled in its window; 0 if a lowered limit is already exceeded. */
 export const limitView = (row: Limited, usage: KeyUsage) => ({
   limit: row.limit_nano_usd === null ? null : usdOf(row.limit_nano_usd),
   limit_remaining:

@@ -41,17 +41,17 @@ export async function changeRole(
   deps: ChangeDeps,
   actor: Actor,
   id: string,
-  said: Role,
+  wanted: Role,
 ): Promise<OrganizationMember> {
   const user = await requireMember(deps.database, id)
-  const role = storedRole(said)
+  const role = storedRole(wanted)
   if (role === user.role) return memberView(user)
   const changed = {
     action: 'member.change_role',
     resourceId: id,
     workspaceId: null,
     before: { role: roleView(user.role) },
-    after: { role: said },
+    after: { role: wanted },
   } as const
   if (role === 'member') await refuseLastAdmin(deps.database, user)
   await change(deps, actor, changed, (tx) => [
@@ -155,6 +155,6 @@ async function refuseLastAdmin(database: Database, { id, role }: UserRow): Promi
   throw badRequest('This is the last administrator: make another member org:admin first')
 }
 
-/** Gets the management keys of a person who is removed: the owner, or the next administrator. */
+/** The owner, or the next administrator, gets the management keys of a removed person. */
 const heirOf = async (database: Database, leaving: string): Promise<string> =>
   ((await otherAdmins(database, leaving))[0] ?? (await ownerOf(database))).id

@@ -90,7 +90,7 @@ export async function putOverride(
   const now = new Date(deps.now())
   const id = before?.id ?? newUuid()
   const row = { id, model, provider, entry, created_at: before?.created_at ?? now, updated_at: now }
-  const told = {
+  const changed = {
     action: before === undefined ? 'model.create' : 'model.update',
     resourceId: model,
     workspaceId: null,
@@ -98,7 +98,7 @@ export async function putOverride(
     after: entry,
   } as const
   try {
-    await change(deps, actor, told, (tx) => [
+    await change(deps, actor, changed, (tx) => [
       tx.insert(modelOverrides).values(row).onConflictDoUpdate({ target: modelOverrides.id, set: row }),
     ])
   } catch (thrown) {
@@ -148,13 +148,13 @@ export async function removeOverride(deps: OverrideDeps, actor: Actor, id: strin
   const isIt = eq(modelOverrides.id, id)
   const [row] = await deps.database.db.select().from(modelOverrides).where(isIt)
   if (row === undefined) throw notFound('There is no stored entry with this id')
-  const told = {
+  const changed = {
     action: 'model.delete',
     resourceId: row.model,
     workspaceId: null,
     before: row.entry,
   } as const
-  await change(deps, actor, told, (tx) => [tx.delete(modelOverrides).where(isIt)])
+  await change(deps, actor, changed, (tx) => [tx.delete(modelOverrides).where(isIt)])
   deps.overrides.reroute()
 }
 

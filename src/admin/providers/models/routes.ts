@@ -51,7 +51,9 @@ export const modelAdminRoutes = (deps: ModelAdminDeps) =>
         const body = await readJsonBody(incoming, BODY_LIMIT_BYTES)
         if (!Value.Check(refreshBody, body)) throw badRequest(problemsOf(refreshBody, body))
         keepOpen(incoming)
-        return { data: await refreshTold(deps, actorOf(incoming, caller, deps.addressOf(incoming)), body) }
+        return {
+          data: await refreshWithAudit(deps, actorOf(incoming, caller, deps.addressOf(incoming)), body),
+        }
       },
       {
         parse: 'none',
@@ -66,7 +68,7 @@ export const modelAdminRoutes = (deps: ModelAdminDeps) =>
     )
 
 /** The catalogue is a file: if the audit entry cannot be written, the former one is restored. */
-async function refreshTold(deps: ModelAdminDeps, actor: Actor, body: RefreshBody): Promise<RefreshView> {
+async function refreshWithAudit(deps: ModelAdminDeps, actor: Actor, body: RefreshBody): Promise<RefreshView> {
   let former: CatalogInUse | undefined
   const catalog: CatalogControl = {
     ...deps.refresh.catalog,
@@ -78,7 +80,7 @@ async function refreshTold(deps: ModelAdminDeps, actor: Actor, body: RefreshBody
   const view = await refreshCatalog({ ...deps.refresh, catalog }, body)
   if (former === undefined) return view
   try {
-    await change(deps, actor, toldOf(viewOf(former), view), () => [])
+    await change(deps, actor, changeOf(viewOf(former), view), () => [])
   } catch (error) {
     deps.refresh.catalog.replace(former.refreshed)
     throw error
@@ -87,7 +89,7 @@ async function refreshTold(deps: ModelAdminDeps, actor: Actor, body: RefreshBody
 }
 
 /** For the audit log. */
-const toldOf = (before: CatalogView, { source, facts_at, added, removed, price_changes }: RefreshView) => ({
+const changeOf = (before: CatalogView, { source, facts_at, added, removed, price_changes }: RefreshView) => ({
   action: 'catalog.refresh' as const,
   resourceId: 'catalog',
   workspaceId: null,

@@ -45,7 +45,7 @@ export async function refreshCatalog(deps: RefreshDeps, body: RefreshBody): Prom
   return refreshView(proposal, source, isApplied)
 }
 
-/** Uses what was proposed from now on. */
+/** Uses the proposed catalogue for the next request. */
 export function takeOver({ catalog, now }: RefreshDeps, proposal: Proposal, source: string): void {
   catalog.replace(source === BUILT_IN ? null : refreshedBy(proposal, source, now(), catalog.current()))
 }
@@ -109,7 +109,7 @@ const notFetched = (url: string, why: string, cause?: Error): GatewayError =>
     cause === undefined ? {} : { cause },
   )
 
-/** What is in use. */
+/** The catalogue in use. */
 export function catalogView({ seed, refreshed }: CatalogInUse): CatalogView {
   return {
     source: refreshed?.source ?? BUILT_IN,

@@ -28,15 +28,15 @@ const rate = (
   label: string,
   format: Metric['format'],
   part: (sums: Sums) => number,
-  whole: (sums: Sums) => number,
+  total: (sums: Sums) => number,
 ): Metric => ({
   label,
   format,
   isRate: true,
-  of: (sums) => (whole(sums) === 0 ? null : part(sums) / whole(sums)),
+  of: (sums) => (total(sums) === 0 ? null : part(sums) / total(sums)),
 })
 
-/** What can be asked for. Amounts are USD, percents fractions of 1. */
+/** The metrics of queries. Amounts are USD, percents fractions of 1. */
 export const METRICS = {
   request_count: count('Requests', ({ requests }) => requests),
   error_count: count('Failed requests', ({ failed_requests: failed }) => failed),

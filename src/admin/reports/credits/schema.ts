@@ -2,7 +2,7 @@ import { type Static, t } from 'elysia'
 import { MAX_NANO_USD, usdOf } from '../../../core/money.ts'
 import { nullable } from '../../../http/schemas.ts'
 
-/** 2^53 nano-dollars in whole dollars. */
+/** 2^53 nano-dollars in full dollars. */
 const MAX_ALLOWANCE_USD = 9_007_199
 
 export const creditsBody = t.Object(

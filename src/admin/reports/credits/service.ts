@@ -15,7 +15,7 @@ export async function getCredits(deps: CreditsDeps): Promise<Credits> {
   return creditsView(await allowanceOf(deps), await deps.ledger.organizationUsage())
 }
 
-/** Holds for the next request. An allowance below what is spent already lets nothing more through. */
+/** Holds for the next request. With an allowance below the present spending no request passes. */
 export async function putCredits(
   deps: CreditsDeps,
   actor: Actor,
@@ -25,14 +25,14 @@ export async function putCredits(
   const before = await allowanceOf(deps)
   const after = total === null ? null : nanoUsdOf(total)
   if (before !== after) {
-    const told = {
+    const changed = {
       action: 'organization.update',
       resourceId: organizationId,
       workspaceId: null,
       before: { total_credits: before === null ? null : usdOf(before) },
       after: { total_credits: total },
     } as const
-    await change(deps, actor, told, (tx) => [
+    await change(deps, actor, changed, (tx) => [
       tx
         .update(organizations)
         .set({ allowance_nano_usd: after, updated_at: new Date(deps.now()) })

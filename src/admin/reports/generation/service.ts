@@ -29,8 +29,8 @@ export interface ContentDeps extends GenerationDeps {
 }
 
 /**
- * What was asked and answered, where the workspace logged it. To whom the generation is known, a 404 says why there is
- * none; another workspace's is as unknown as one that never was.
+ * The logged prompt and completion of a generation. The 404 without them names the reason, but a generation of another
+ * workspace gets the same 404 as one that never existed.
  */
 export async function getContent(deps: ContentDeps, caller: Caller, id: string): Promise<GenerationContent> {
   const generation = await visible(deps, caller, id)

@@ -129,7 +129,7 @@ export const deleteByokKey = async (deps: ByokDeps, actor: Actor, id: string): P
 /** A label shows six characters of the key, too many of a shorter one. */
 const LEAST_SHOWN = 16
 
-/** The sealed key and its label. Throws a 400 that says what is wrong with it, without quoting it. */
+/** The sealed key and its label. Throws a 400 that names the problem without quoting the key. */
 function sealed(
   deps: ByokDeps,
   { id, workspace_id, provider }: Pick<ByokRow, 'id' | 'workspace_id' | 'provider'>,

@@ -19,7 +19,8 @@ export interface Arrival {
   writes(tx: Db): Write[]
 }
 
-interface Said {
+/** What the claims of the identity provider contain of a person. */
+interface Identity {
   issuer: string
   subject: string
   email: string | null
@@ -28,34 +29,36 @@ interface Said {
   firstName: string | null
   lastName: string | null
   fullName: string | null
-  /** By the groups; null: they say nothing. */
+  /** By the groups; null: no group decides the role. */
   role: 'admin' | 'member' | null
 }
 
 /**
  * The person of these claims: known by issuer and subject; else the member with the same verified address, who is
- * linked; else a new one, with the role of the invitation that waits for the address, if one does. Groups decide over
- * roles where the settings say so, but the last administrator stays one. Throws a `GatewayError` 403 for whom the
- * settings do not let in.
+ * linked; else a new one, with the role of the invitation that waits for the address, if one does. Groups decide
+ * over roles if the settings say so, but the last administrator stays one. Throws a `GatewayError` 403 for a person
+ * whom the settings exclude.
  */
 export async function arrivalOf(
   deps: AuthDeps,
   settings: OidcSettings,
   claims: JsonObject,
 ): Promise<Arrival> {
-  const said = saidBy(settings, claims)
+  const identity = readIdentity(settings, claims)
   const { database } = deps
-  const known = await userOfSubject(database, said)
-  if (known !== undefined) return await withRole(deps, known, said.role)
-  if (said.email === null || !said.isVerified)
+  const known = await userOfSubject(database, identity)
+  if (known !== undefined) return await withRole(deps, known, identity.role)
+  if (identity.email === null || !identity.isVerified)
     throw forbidden(
       'The identity provider does not confirm your e-mail address, so it cannot be used to find your account',
     )
-  const member = await userOfEmail(database, said.email)
-  return await (member === undefined ? newcomer(deps, said, said.email) : linked(deps, member, said))
+  const member = await userOfEmail(database, identity.email)
+  return await (member === undefined
+    ? newcomer(deps, identity, identity.email)
+    : linked(deps, member, identity))
 }
 
-function saidBy(settings: OidcSettings, claims: JsonObject): Said {
+function readIdentity(settings: OidcSettings, claims: JsonObject): Identity {
   const text = (name: string): string | null => {
     const value = claims[name]
     return typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, 200) : null
@@ -88,7 +91,10 @@ function roleOf({ adminGroups, memberGroups }: OidcSettings, claim: unknown): 'a
   return adminGroups.length === 0 ? null : 'member'
 }
 
-async function userOfSubject(database: Database, { issuer, subject }: Said): Promise<UserRow | undefined> {
+async function userOfSubject(
+  database: Database,
+  { issuer, subject }: Identity,
+): Promise<UserRow | undefined> {
   const isIt = and(
     eq(identities.kind, 'oidc'),
     eq(identities.issuer, issuer),
@@ -98,7 +104,7 @@ async function userOfSubject(database: Database, { issuer, subject }: Said): Pro
   return identity && (await userOf(database, identity.user_id))
 }
 
-async function withRole(deps: AuthDeps, user: UserRow, role: Said['role']): Promise<Arrival> {
+async function withRole(deps: AuthDeps, user: UserRow, role: Identity['role']): Promise<Arrival> {
   const mustStay = user.role === 'admin' && (await otherAdmins(deps.database, user.id)).length === 0
   if (role === null || role === user.role || mustStay) return { user, changes: [], writes: () => [] }
   const changed: Change = {
@@ -120,22 +126,22 @@ async function withRole(deps: AuthDeps, user: UserRow, role: Said['role']): Prom
   }
 }
 
-async function linked(deps: AuthDeps, member: UserRow, said: Said): Promise<Arrival> {
-  const arrival = await withRole(deps, member, said.role)
+async function linked(deps: AuthDeps, member: UserRow, identity: Identity): Promise<Arrival> {
+  const arrival = await withRole(deps, member, identity.role)
   const link: Change = {
     action: 'member.link_identity',
     resourceId: member.id,
     workspaceId: null,
-    after: { issuer: said.issuer, subject: said.subject },
+    after: { issuer: identity.issuer, subject: identity.subject },
   }
   return {
     user: arrival.user,
     changes: [link, ...arrival.changes],
-    writes: (tx) => [identityOf(tx, member.id, said, deps.now()), ...arrival.writes(tx)],
+    writes: (tx) => [identityOf(tx, member.id, identity, deps.now()), ...arrival.writes(tx)],
   }
 }
 
-async function newcomer(deps: AuthDeps, said: Said, email: string): Promise<Arrival> {
+async function newcomer(deps: AuthDeps, identity: Identity, email: string): Promise<Arrival> {
   const now = new Date(deps.now())
   const isOpen = and(isNull(invitations.accepted_at), gt(invitations.expires_at, now))
   const [invitation] = await selectRows(
@@ -146,30 +152,30 @@ async function newcomer(deps: AuthDeps, said: Said, email: string): Promise<Arri
   const user = newPerson({
     organizationId: deps.snapshot.current().organizationId,
     email,
-    role: said.role ?? invitation?.role ?? 'member',
-    firstName: said.firstName,
-    lastName: said.lastName,
-    fullName: said.fullName,
+    role: identity.role ?? invitation?.role ?? 'member',
+    firstName: identity.firstName,
+    lastName: identity.lastName,
+    fullName: identity.fullName,
     now,
   })
   const joined: Change = {
     action: 'member.join',
     resourceId: user.id,
     workspaceId: null,
-    after: { email, role: roleView(user.role), issuer: said.issuer, subject: said.subject },
+    after: { email, role: roleView(user.role), issuer: identity.issuer, subject: identity.subject },
   }
   return {
     user,
     changes: [joined],
     writes: (tx) => [
       tx.insert(users).values(user),
-      identityOf(tx, user.id, said, deps.now()),
+      identityOf(tx, user.id, identity, deps.now()),
       tx.update(invitations).set({ accepted_at: now }).where(eq(invitations.email, email)),
     ],
   }
 }
 
-const identityOf = (tx: Db, userId: string, { issuer, subject }: Said, now: number): Write =>
+const identityOf = (tx: Db, userId: string, { issuer, subject }: Identity, now: number): Write =>
   tx.insert(identities).values({
     id: newUuid(),
     user_id: userId,
