@@ -109,7 +109,7 @@ function expectUsable(seed: Seed): void {
 
 describe('one wrong value anywhere', () => {
   for (const path of pathsOf(complete())) {
-    test(`${path.join('.')}: is refused with its place, or changes nothing that is usable`, () => {
+    test(`${path.join('.')}: is rejected with its path, or leaves the rest usable`, () => {
       let refusals = 0
       for (const put of PUT) {
         const model = changed(complete(), path, put)
@@ -161,7 +161,7 @@ describe('names', () => {
     expect(composeSeed(readDocument(facts), []).models.map(({ id }) => id)).toContain('openai/gpt-4o')
   })
 
-  test('one id twice: the same model in other letters is one model, and none is there twice', () => {
+  test('the same model in another case is one model, and no model is there twice', () => {
     const seed = composeSeed(
       readDocument(
         document({ openai: [factModel('gpt-4o'), factModel('GPT-4o'), factModel('openai/gpt-4o')] }),
@@ -179,7 +179,7 @@ describe('names', () => {
     ]))
 })
 
-test('a document that is nested deeper than a stack is refused or read, and never a crash', async () => {
+test('a document nested deeper than a stack is rejected or read, without a crash', async () => {
   const depth = 100_000
   const deep = JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`)
   for (const facts of [deep, { openai: deep }, { openai: { models: { m: { limit: deep } } } }]) {

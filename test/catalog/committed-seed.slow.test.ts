@@ -8,7 +8,7 @@ const hasFacts = existsSync(join(FACTS, 'models.dev.json'))
 if (!hasFacts) console.warn(`skipped: no facts in ${FACTS} (SLUICE_CATALOG_FACTS names another folder)`)
 
 describe.if(hasFacts)('the committed catalogue', () => {
-  test('is what the facts give, whenever they are read', async () => {
+  test('is the same whenever the facts are read', async () => {
     const root = join(import.meta.dir, '../..')
     const folder = mkdtempSync(join(tmpdir(), 'sluice-seed-'))
     try {

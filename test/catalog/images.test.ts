@@ -41,7 +41,7 @@ const endpointsOf = async (model: string): Promise<Record<string, unknown>[]> =>
   listOf((await bodyOf(`/images/models/${model}/endpoints`))['endpoints'])
 
 describe('GET /images/models', () => {
-  test('has what gives images, and nothing else, in the form of the API document', async () => {
+  test('has the image models, and nothing else, in the form of the API document', async () => {
     const { data } = await bodyOf('/images/models')
     expect([...Value.Errors(t.Array(imageModel), data)]).toEqual([])
     const models = listOf(data)
@@ -115,7 +115,7 @@ describe('the endpoints of an image model', () => {
     expect(objectOf(own?.['supported_parameters'])['seed']).toBeUndefined()
   })
 
-  test('a model that speaks makes one image at a time and bills its tokens', async () => {
+  test('a model with text output makes one image at a time and bills its tokens', async () => {
     const google = (await endpointsOf('google/gemini-2.5-flash-image')).find(
       (one) => one['provider_slug'] === 'google',
     )

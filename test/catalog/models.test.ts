@@ -84,7 +84,7 @@ describe('one model', () => {
     })
   }
 
-  test('what the catalogue knows is shown', async () => {
+  test('facts of the catalogue are shown', async () => {
     const model = await dataOf('/model/anthropic/claude-sonnet-4.5')
     expect(model).toMatchObject({
       name: 'Anthropic: Claude Sonnet 4.5',

@@ -21,7 +21,7 @@ test('runs do not overlap, and changes during a run make one more', async () => 
   expect(runs).toHaveLength(2)
 })
 
-test('a failure is reported, and the next change is recorded all the same', async () => {
+test('a failure is reported, and the next change is still recorded', async () => {
   const failures: unknown[] = []
   let runs = 0
   const keep = createPriceRecorder(

@@ -46,7 +46,7 @@ async function feedOf(query: string, headers: Record<string, string> = {}): Prom
   const bytes = new Uint8Array(await response.arrayBuffer())
   const source = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   expect(source).toStartWith('<?xml version="1.0" encoding="UTF-8"?>\n<rss version="2.0"')
-  // Characters that XML 1.0 does not have, and what ends CDATA.
+  // Characters that XML 1.0 does not have, and the end of CDATA.
   expect(source).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\]\]>/)
   return parseXml(source)
 }

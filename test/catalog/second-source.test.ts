@@ -28,7 +28,7 @@ const source = openSource([
 ])
 
 describe('prices of another source', () => {
-  test('a rule that names the model goes before one of a family', () => {
+  test('a rule of the model takes precedence over one of a family', () => {
     expect(source.find('lab', 'big-2')).toMatchObject({ id: 'big-2', isExact: true })
     expect(source.find('lab', 'BIG-2-old')).toMatchObject({ id: 'big-2', isExact: true })
     expect(source.find('lab', 'big-3')).toMatchObject({ id: 'family', isExact: false })
@@ -38,7 +38,7 @@ describe('prices of another source', () => {
     expect(source.find('nobody', 'big-2')).toBeUndefined()
   })
 
-  test('the price in force comes first, then those of other times and longer prompts', () => {
+  test('the current price comes first, then those of other times and longer prompts', () => {
     expect(source.find('lab', 'big-2')?.prices).toEqual([
       { prompt: 2, completion: 8, cacheRead: 0.5, when: 'start_date 2025-06-10' },
       { prompt: 10, completion: 40, cacheRead: null, when: 'before' },

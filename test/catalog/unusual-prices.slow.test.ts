@@ -25,7 +25,7 @@ const warned = async (more: Partial<Config>): Promise<string[]> => {
   return unusualPrices(source.withDiscovered(NOTHING_DISCOVERED), source.ownPrices, store).map(warningText)
 }
 
-test('a price per million in the place of one per token is pointed out', async () => {
+test('a price per million instead of per token is pointed out', async () => {
   const [prompt, completion] = await warned({ providers: [entry({ prompt: '0.15', completion: '0.6' })] })
   expect(prompt).toMatch(
     /^tiny at lab: prompt 0\.15 USD a token is \d+ times the median of its kind, 0\.0000/,
@@ -33,13 +33,13 @@ test('a price per million in the place of one per token is pointed out', async (
   expect(completion).toStartWith('tiny at lab: completion 0.6 USD a token is ')
 })
 
-test('usual prices and free ones are not', async () => {
+test('usual and free prices are not', async () => {
   expect(await warned({ providers: [entry({ prompt: '0.00000015', completion: '0.0000006' })] })).toEqual([])
   expect(await warned({ providers: [entry({ prompt: '0', completion: '0' })] })).toEqual([])
   expect(await warned({ environment: { OPENAI_API_KEY: 'k', OPENROUTER_API_KEY: 'k' } })).toEqual([])
 })
 
-test('nor is the price of the catalogue, but what the settings put in its place is', async () => {
+test('nor is the price of the catalogue, but a price in the settings is', async () => {
   const warnings = await warned({
     environment: { OPENAI_API_KEY: 'k' },
     models: [{ id: 'openai/gpt-4o', pricing: { prompt: '2.5' } }],

@@ -22,7 +22,7 @@ test('the id of a failed stream is one short line of ASCII, for any message', ()
   }
 })
 
-test('a request that returns the id is refused with the same error', () => {
+test('a request that returns the id is rejected with the same error', () => {
   const refusal = refusalOf(idOf('It broke off', 524))
   expect(refusal?.status).toBe(400)
   expect(refusal?.message).toContain('Last-Event-ID')

@@ -71,7 +71,7 @@ export type Ending = 'clean' | 'reset'
 const ENDINGS: readonly Ending[] = ['clean', 'reset']
 
 interface BrokenOff {
-  /** Whether what has arrived is a complete reply, by a rule that is written independently of the reader. */
+  /** Whether the received part is a complete reply, by a rule written independently of the reader. */
   isComplete(part: Uint8Array, ending: Ending, recording: Recording): boolean
   /** Where events end. */
   endsOf?(bytes: Uint8Array): readonly number[]

@@ -1,6 +1,6 @@
 import type { InferenceRequest } from '../../src/core/request.ts'
 
-/** The least that a caller can ask: for writers that hardly look at it. */
+/** The smallest request, for writers that need little of it. */
 export const REQUEST: InferenceRequest = {
   apiType: 'completions',
   dialect: 'chat',

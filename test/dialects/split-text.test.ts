@@ -9,7 +9,7 @@ test('frames of a usual length stay as they are', () => {
   expect(splitLongText(batch)).toBe(batch)
 })
 
-test('text of megabytes becomes pieces that say the same, and no character is split', () => {
+test('text of megabytes is split into pieces of the same text, and no character is split', () => {
   const long = `a${'😀'.repeat(600_000)}`
   const pieces = splitLongText([plainFrame(long, [long])])
   expect(pieces.length).toBe(5)

@@ -121,7 +121,7 @@ const collect = (parts: Uint8Array[]): SseEvent[] => {
   return [...parts.flatMap((part) => parser.push(part)), ...parser.end()]
 }
 
-describe('events, however they are cut', () => {
+describe('events, however they are split', () => {
   test.each(rows)('%s', (_, body, listed) => {
     const bytes = ENCODER.encode(body)
     const expected = listed.map(([name, data]) => ({ name, data }))
@@ -132,7 +132,7 @@ describe('events, however they are cut', () => {
     }
   })
 
-  test('an event is there with its blank line, not before and not later', () => {
+  test('an event is complete with its blank line, not before and not later', () => {
     const parser = createSseParser()
     expect(parser.push(ENCODER.encode('data: a\n'))).toEqual([])
     expect(parser.push(ENCODER.encode('\n'))).toEqual([{ name: '', data: 'a' }])

@@ -24,18 +24,18 @@ const deltas = (...texts: string[]) => data(...texts.map((content) => chunk({ co
 const END = data(chunk({}, 'stop'), '[DONE]')
 
 describe('runs of text', () => {
-  test('the first piece is parsed, and those behind it are one frame', async () => {
+  test('the first piece is parsed, and those after it are one frame', async () => {
     expect(await jsonsOf(START + deltas('a', 'b', 'c', 'd') + END)).toEqual([['a'], ['b', 'c', 'd']])
   })
 
-  test('a frame has so many pieces at most', async () => {
+  test('a frame has a bounded number of pieces', async () => {
     const texts = Array.from({ length: 300 }, (_, i) => `t${i}`)
     const jsons = await jsonsOf(START + deltas(...texts) + END)
     expect(jsons.map((each) => each.length)).toEqual([1, 128, 128, 43])
     expect(jsons.flat()).toEqual(texts)
   })
 
-  test('what comes between ends a run, and the next one begins behind it', async () => {
+  test('another event ends a run, and the next run begins after it', async () => {
     const other = data(chunk({ content: 'x' }, null, { mood: 'calm' }))
     const body = `${START}${deltas('a', 'b')}: ping\n\n${deltas('c', 'd')}${other}${deltas('e', 'f')}${END}`
     expect(await jsonsOf(body)).toEqual([['a'], ['b'], ['c'], ['d'], ['e'], ['f']])

@@ -36,7 +36,7 @@ export interface Stage {
   run(body: JsonObject, request: InferenceRequest): unknown
 }
 
-/** What happens to a request beside being read. */
+/** The steps of a request other than parsing. */
 export const stages: readonly Stage[] = [
   { name: 'filter', run: (body) => withFilters(body, guarded, false) },
   { name: 'check addresses', run: (body) => checkUserUrls(body, allow) },
@@ -54,7 +54,7 @@ export const stages: readonly Stage[] = [
   ),
 ]
 
-/** Null for a refusal, which is an answer too, and must come as fast. */
+/** Null for a rejection, which must be as fast as an answer. */
 export async function unlessRefused<T>(work: () => T | Promise<T>): Promise<T | null> {
   try {
     return await work()

@@ -44,7 +44,7 @@ async function steepIn<Request extends RoutedRequest, Result>(
   return steep
 }
 
-describe('what grows with a list of a request', () => {
+describe('work that grows with a list of a request', () => {
   test('for embeddings', async () => {
     const base = { model: 'a', input: 'x' }
     expect(await steepIn(embeddingsIngress, embeddingsBody, base, embeddingsSpeakers)).toEqual([])
@@ -60,7 +60,7 @@ describe('what grows with a list of a request', () => {
   }, 60_000)
 })
 
-describe('what grows with the list of a reply', () => {
+describe('work that grows with the list of a reply', () => {
   const vector = [0.1, 0.2]
   const EMBEDDINGS: [dialect: DialectName, reply: (n: number) => JsonObject][] = [
     [

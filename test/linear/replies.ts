@@ -81,7 +81,7 @@ const N = 500
  * much in it, a step takes at most 6 times as long.
  */
 export function testReplies(dialect: DialectName, lists: readonly ReplyList[]): void {
-  describe(`what grows with a list of a reply in ${dialect}`, () => {
+  describe(`work that grows with a list of a reply in ${dialect}`, () => {
     test('the lists are read', async () => {
       for (const { body, isStreamed } of lists) {
         expect((await read(dialect, body(3), isStreamed)).length).toBeGreaterThan(0)

@@ -31,7 +31,7 @@ export function testRequests(
   }
   const places = [...placesIn(schema, base, takes), ...more]
 
-  describe(`what grows with a list or map of ${name}`, () => {
+  describe(`work that grows with a list or map of ${name}`, () => {
     test('places are found by the schema', () => {
       expect(places.length).toBeGreaterThan(80)
       const refused = places.filter(({ body }) => !takes(body(2))).length

@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 
 /** Values that a TypeBox schema allows. */
 
-/** The least that is valid; texts that name something differ with `i`. */
+/** The smallest valid value; names differ by `i`. */
 export function sampleOf(schema: TSchema, i: number, name: string): unknown {
   if (schema.const !== undefined) return schema.const
   const [first] = variantsOf(schema)
@@ -37,7 +37,7 @@ function textFor(name: string, { pattern, maxLength }: TSchema, i: number): stri
   if (name.includes('url')) return 'https://images.example/i.png'
   // The beginning of a PNG.
   if (name === 'data') return 'iVBORw0KGgo='
-  // Calls and what answers them meet under one id.
+  // Calls and their results have the same id.
   if (/id$/.test(name)) return `id_${i}`
   return /name|model|type/.test(name) && (maxLength ?? 128) >= 128 ? `${name}_${i}` : 'text'
 }
@@ -46,7 +46,7 @@ function textFor(name: string, { pattern, maxLength }: TSchema, i: number): stri
 export const variantsOf = (schema: TSchema): TSchema[] =>
   Array.isArray(schema.anyOf) ? schema.anyOf.filter((each: TSchema) => each.type !== 'null') : []
 
-/** ` function_call`; '' for what needs no name beside its place. */
+/** ` function_call`; '' for a form that needs no name beside its place. */
 export function nameOf({ type, const: value, properties }: TSchema): string {
   const kind = value ?? firstWordOf(properties?.role) ?? firstWordOf(properties?.type) ?? type
   return kind === 'array' ? '' : ` ${kind}`

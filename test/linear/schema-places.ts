@@ -40,7 +40,7 @@ function inObject(schema: TSchema, sample: JsonObject, spot: Spot): Place[] {
   return places
 }
 
-/** Fields that no schema knows, and the shapes in which a JSON schema is large. */
+/** Fields that are in no schema, and forms in which a JSON schema is large. */
 function fieldsOf(sample: JsonObject, { at, wrap }: Spot): Place[] {
   const unknown: Place = {
     name: `${at}.*`,
@@ -120,7 +120,7 @@ function inArray(items: TSchema, spot: Spot): Place[] {
   return places
 }
 
-/** In turn, and all of a kind before all of the next: what names another entry of the list finds it. */
+/** Alternating, and grouped by kind: an entry that refers to another finds it. */
 function mixed(variants: readonly TSchema[], { at, wrap }: Spot): Place[] {
   const count = variants.length
   const sample = (kind: number, i: number) => fullSampleOf(variants.at(kind) ?? ANY, i, at)

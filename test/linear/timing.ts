@@ -1,10 +1,10 @@
-/** Measures whether work grows with its input, in CPU time of this thread: others may have the machine in between. */
+/** Measures whether work grows with its input, in CPU time of this thread: other processes may run in between. */
 
 /** Linear work costs 4 times as much at 4n, quadratic 16 times; between lie caches, garbage and rising addresses. */
 const MOST_GROWTH = 6
 /** The limit of a second measurement: on a shared machine, caches and the garbage collector weigh that much. */
 const MOST_GROWTH_AGAIN = 9
-/** Shorter than this, the clock and the collector decide, so nothing is compared with less. */
+/** Below this, the clock and the garbage collector dominate, so shorter times are not compared. */
 const MEASURABLE_MS = 4
 const TRIES = 4
 
@@ -62,7 +62,7 @@ async function leastOf(
   let msAt4n = Number.POSITIVE_INFINITY
   const isLinear = (): boolean => msAt4n <= Math.max(ms, MEASURABLE_MS) * mostGrowth
   for (let run = 0; run < TRIES && !isLinear(); run++) {
-    // Garbage of the former runs is not this one's.
+    // Garbage of earlier runs must not count for this one.
     if (run > 0) Bun.gc(true)
     msAt4n = Math.min(msAt4n, await timed(4 * n))
     if (isLinear()) break

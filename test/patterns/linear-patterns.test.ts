@@ -27,7 +27,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   [String.raw`providers/settings.ts: /\$\{([^}]*)\}/g`]: 'variables in sluice.yaml, before the start',
 }
 
-/** Patterns that are put together. */
+/** Patterns that are built from parts. */
 const CONSTRUCTED: Readonly<Record<string, string>> = {
   'backup/manifest.ts': 'anchored, of bounded length',
   'inference/reply/error-forms.ts': 'alternatives of letters behind a colon',
@@ -35,7 +35,7 @@ const CONSTRUCTED: Readonly<Record<string, string>> = {
   'dialects/text-template.ts': 'meets what the gateway wrote itself; blanks between two literal texts',
 }
 
-/** Here patterns meet what callers and providers send. */
+/** Patterns here read what callers and providers send. */
 const OUTSIDE =
   /^(?:core|dialects|exporters|files|filters|http|inference|net|plugins|tools|providers\/demo)\//
 
@@ -52,7 +52,7 @@ function searchMs({ source, flags }: Pattern, text: string): number {
   return threadMs() - begin
 }
 
-/** Slower than this many times the bound cannot be noise. */
+/** This many times the bound cannot be noise. */
 const NOISE_FACTOR = 10
 
 /** The least of three measurements; fewer if one is within the bound, or far beyond it. */
@@ -69,7 +69,7 @@ const MOST_TRIED_MS = 5
 const LONG_CHARACTERS = 20_000_000
 /** A quadratic search takes hours. */
 const MOST_LONG_MS = 1_000
-/** Searches that end at once are not made longer. */
+/** Searches that end at once get no longer text. */
 const ENDS_AT_ONCE_MS = 1
 
 /** The text that takes longest, or the first that takes too long, and how long. */
@@ -107,7 +107,7 @@ describe('the search for patterns', () => {
     }
   }, 60_000)
 
-  test('knows every pattern that is put together', () => {
+  test('knows every pattern that is built from parts', () => {
     expect(constructed).toEqual(Object.keys(CONSTRUCTED).sort())
   })
 

@@ -6,7 +6,7 @@ export interface Literal {
   flags: string
 }
 
-/** Behind these a slash divides; behind all else it begins a pattern. */
+/** After these a slash divides; after anything else it begins a pattern. */
 const ENDS_VALUE = /[\w$)\]}]$/
 const KEYWORDS =
   /(?:^|[^\w$.])(?:return|typeof|case|in|of|do|else|void|delete|instanceof|new|throw|yield|await|default)$/

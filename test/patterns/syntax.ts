@@ -1,4 +1,4 @@
-/** Just enough of a parser for regular expressions to know what makes one of them work. */
+/** A parser of regular expressions, as much as is needed to build slow texts for them. */
 export type Node =
   | { kind: 'one'; source: string }
   | { kind: 'many'; node: Node; least: number; most: number }
@@ -68,7 +68,7 @@ export function matchedBy(source: string, flags: string): string[] {
   return found
 }
 
-/** A text that the nodes match, or nearly: assertions are not looked at. */
+/** A text that the nodes match, or nearly: assertions are ignored. */
 export const sampleOf = (nodes: readonly Node[], flags: string): string =>
   nodes.map((node) => sampleOfNode(node, flags)).join('')
 

@@ -128,7 +128,7 @@ test('an Entra client gets a token, which is stored', async () => {
   expect(JSON.stringify(call)).not.toContain('hunter2')
 })
 
-test('the token of one credential serves all calls until the provider refuses it', async () => {
+test('the token of one credential is used for all calls until the provider rejects it', async () => {
   const provider = providerOf({ ...ENTRA, ...NAMED })
   const [credential] = provider.credentials
   if (credential === undefined) throw new Error('no credential')

@@ -9,7 +9,7 @@ describe('the environment', () => {
   const REGION = { AWS_REGION: 'eu-west-1' }
   const read = (environment: Record<string, string>) => environmentProviders(environment, defaults)
 
-  test('a key and a region turn it on', () => {
+  test('a key and a region configure it', () => {
     const { providers, problems } = read({ AWS_BEARER_TOKEN_BEDROCK: 'b', ...REGION })
     expect(problems).toEqual([])
     expect(providers).toMatchObject([
@@ -25,7 +25,7 @@ describe('the environment', () => {
     ])
   })
 
-  test('access keys do too, and are never a secret that is shown', () => {
+  test('access keys do too, and are never shown', () => {
     const { providers } = read({ ...AWS, AWS_SESSION_TOKEN: 'session', AWS_DEFAULT_REGION: 'us-west-2' })
     expect(providers).toMatchObject([
       {
@@ -68,7 +68,7 @@ describe('the environment', () => {
     expect(read(environment)).toEqual({ providers: [], problems: [] })
   })
 
-  test('what cannot be right is named by its variable', () => {
+  test('an invalid value is reported with its variable', () => {
     const broken = { ...AWS, AWS_SECRET_ACCESS_KEY: 'sec\nret', ...REGION }
     expect(read(broken)).toEqual({
       providers: [],
@@ -102,7 +102,7 @@ describe('an entry', () => {
     ])
   })
 
-  test('may have a key of Bedrock’s own, with a region or an address', () => {
+  test('may have a key of Bedrock, with a region or an address', () => {
     expect(read({ api_key: 'b', aws: { region: 'eu-north-1' } }).providers).toMatchObject([
       { baseUrl: 'https://bedrock-runtime.eu-north-1.amazonaws.com', credentials: [{ secret: 'b' }] },
     ])
@@ -111,7 +111,7 @@ describe('an entry', () => {
     ).toMatchObject([{ region: 'us-east-1', upstreamPrefixes: ['us', 'global'] }])
   })
 
-  test('is spoken to in Converse without saying so', () => {
+  test('uses Converse by default', () => {
     const { providers, problems } = readEntries(
       [{ slug: 'lab', api_key: 'b', aws: { region: 'eu-north-1' } }],
       {},

@@ -161,7 +161,7 @@ describe('a call', () => {
     )
   })
 
-  test('with a key of Bedrock’s own shows it', async () => {
+  test('sends a key of Bedrock', async () => {
     const credential = { id: 'lab', secret: 'bedrock-key' }
     const call = await bedrock.prepare(recordOf(credential), credential, {
       path: '/model/a/converse',
@@ -171,7 +171,7 @@ describe('a call', () => {
     expect(call.headers).toEqual({ 'content-type': 'application/json', authorization: 'Bearer bedrock-key' })
   })
 
-  test('to a model whose name leads elsewhere is refused', async () => {
+  test('to a model whose name leads to another path is rejected', async () => {
     const credential = { id: 'lab', secret: null, aws: KEYS }
     const path = `/model/${encodeURIComponent('..')}/converse`
     const prepared = async () =>

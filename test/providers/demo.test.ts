@@ -63,7 +63,7 @@ describe.concurrent('an answer of the demo', () => {
     expect(finishOf(events)).toBe('stop')
   })
 
-  test('longer prompts count more', async () => {
+  test('longer prompts have more tokens', async () => {
     const usageOf = async (content: string): Promise<number> => {
       const events = await eventsOf(await ask({ messages: [{ role: 'user', content }] }), false)
       return events.flatMap((event) => (event.type === 'usage' ? [event.usage.inputTokens] : []))[0] ?? 0
@@ -71,7 +71,7 @@ describe.concurrent('an answer of the demo', () => {
     expect(await usageOf('word '.repeat(1000))).toBeGreaterThan((await usageOf('word')) + 1000)
   })
 
-  test('is free, keeps nothing, and stays on this machine', () => {
+  test('is free, stores nothing, and stays on this machine', () => {
     expect(demoOffer.endpoint.pricing).toEqual({ prompt: 0n, completion: 0n, request: 0n })
     expect(demoOffer.endpoint.isZdr).toBe(true)
     expect(provider.isLocal).toBe(true)
@@ -194,7 +194,7 @@ describe.concurrent('a stream', () => {
     expect((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)).toBeGreaterThan(200)
   })
 
-  test('is pulled: without a reader nothing is made', async () => {
+  test('is lazy: without a reader nothing is produced', async () => {
     const response = await ask({ stream: true })
     const reader = response.body?.getReader()
     const first = await reader?.read()
@@ -246,7 +246,7 @@ describe('a sample of a JSON schema', () => {
     [{ type: 'object' }, {}],
   ])('%j', (schema, sample) => expect(sampleOf(schema)).toEqual(sample))
 
-  test('hostile schemas end, small', () => {
+  test('hostile schemas are expanded quickly, and stay small', () => {
     const tree = { type: 'array', minItems: 50, items: { $ref: '#' } }
     const loop = { $ref: '#' }
     const wide = { type: 'array', minItems: 1e9, items: { type: 'string', minLength: 1e9 } }

@@ -112,7 +112,7 @@ describe('<PREFIX>_BASE_URL', () => {
     expect(problems[0]?.message).not.toContain(value)
   })
 
-  test('a part of an address that could lead elsewhere is a problem', () => {
+  test('a part of an address that could lead to another host is a problem', () => {
     for (const account of ['evil.example/..', 'a/../../b', '..', 'user@evil', 'x#', 'a b']) {
       const { providers, problems } = environmentProviders(
         { SNOWFLAKE_CORTEX_PAT: 'k', SNOWFLAKE_ACCOUNT: account },

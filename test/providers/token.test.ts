@@ -68,14 +68,14 @@ test('a failed renewal is retried after a pause, while the old token serves', as
   expect(await get()).toBe('token-4')
 })
 
-test('an expired one is waited for', async () => {
+test('requests wait for the renewal of an expired one', async () => {
   const { clock, get } = start()
   await get()
   clock.now += 60 * MINUTE - 20_000
   expect(await get()).toBe('token-2')
 })
 
-test('a short one is renewed at half its time', async () => {
+test('a short-lived one is renewed at half its lifetime', async () => {
   endpoint.answer = (count) => Response.json({ access_token: `short-${count}`, expires_in: '120' })
   const { clock, get, settled } = start()
   await get()
@@ -85,7 +85,7 @@ test('a short one is renewed at half its time', async () => {
   expect(await get()).toBe('short-2')
 })
 
-test('what the provider refused is not shown again', async () => {
+test('a rejected token is not sent again', async () => {
   const { get, source } = start()
   await get()
   source.forget()

@@ -189,7 +189,7 @@ describe.each(vendors.map((vendor) => [vendor.slug, vendor] as const))('%s', (_,
     })
   })
 
-  test('reports a wrong credential in its own shape', async () => {
+  test('reports a wrong credential in its own format', async () => {
     const refusal = REFUSALS[vendor.slug] ?? USUAL_REFUSAL
     answer = () => Response.json(refusal.body, { status: refusal.status })
     const response = await call(moved(vendor))

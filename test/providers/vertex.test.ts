@@ -102,7 +102,7 @@ describe('Claude', () => {
     expect(call.url).toEndWith('claude-sonnet-4-5@20250929:rawPredict')
   })
 
-  test('its tokens are counted beside the models', async () => {
+  test('the path for counting tokens is beside the models', async () => {
     const prompt = { model: 'claude-sonnet-4-5@20250929', messages: [] }
     const call = await prepared(withAccount(), '/messages/count_tokens', prompt)
     expect(call.url).toBe(`${BASE}/publishers/anthropic/models/count-tokens:rawPredict`)
@@ -151,7 +151,7 @@ test('a context cache names its model by its full path', async () => {
   expect(express.body).toEqual(kept)
 })
 
-test('ids of calls and results are left out: order and names tell them apart', async () => {
+test('ids of calls and results are left out: order and names identify them', async () => {
   const signed = { functionCall: { id: 'toolu_1', name: 'tide', args: {} }, thoughtSignature: 's' }
   const answered = { functionResponse: { id: 'toolu_1', name: 'tide', response: { output: '1' } } }
   const { body } = await prepared(withAccount(), '/models/gemini-3-pro:generateContent', {
@@ -221,7 +221,7 @@ describe('accounts', () => {
     expect(endpoint.seen).toEqual([])
   })
 
-  test('the express mode shows a key, and knows no project', async () => {
+  test('the express mode sends a key, without a project', async () => {
     const call = await prepared({ GOOGLE_VERTEX_API_KEY: 'secret-1' }, '/models/m:generateContent')
     expect(call.url).toBe('https://aiplatform.googleapis.com/v1/publishers/google/models/m:generateContent')
     expect(call.headers['x-goog-api-key']).toBe('secret-1')

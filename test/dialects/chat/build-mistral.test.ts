@@ -251,7 +251,7 @@ describe('Mistral', () => {
     },
   ])
 
-  test('thoughts of callers of other dialects go back too', () => {
+  test('thoughts from callers of other dialects are sent back too', () => {
     const messages: Message[] = [
       { role: 'user', content: 'Hi' },
       { role: 'assistant', content: 'A', reasoning: 'T' },

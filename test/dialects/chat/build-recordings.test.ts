@@ -37,7 +37,7 @@ function recorded(): Asked[] {
   )
 }
 
-/** Folders of recordings that are named otherwise than the vendor. */
+/** Folders of recordings whose name is not the vendor's slug. */
 const VENDORS: Readonly<Record<string, string>> = { zai: 'z-ai', moonshot: 'moonshotai' }
 
 function attemptAt(slug: string): Attempt {
@@ -53,7 +53,7 @@ function attemptAt(slug: string): Attempt {
   }
 }
 
-/** Recorded on the way to another gateway, and for it: ours heeds them itself and sends none on. */
+/** Recorded headers for another gateway: Sluice applies them itself and sends none. */
 const GATEWAYS_OWN = ['provider', 'models', 'transforms']
 /** The last word on what nothing here does. */
 const NAMED: Readonly<Record<string, string[]>> = {

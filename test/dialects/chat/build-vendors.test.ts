@@ -115,8 +115,8 @@ describe('Perplexity', () => {
 describe('OpenAI', () => {
   const metadata = { run: '7' }
   table('OPENAI_API_KEY', [
-    { name: 'metadata of what is not stored', asked: { metadata }, dropped: ['metadata'] },
-    { name: 'metadata of what is stored', asked: { metadata, store: true }, sent: { metadata, store: true } },
+    { name: 'metadata of a reply that is not stored', asked: { metadata }, dropped: ['metadata'] },
+    { name: 'metadata of a stored reply', asked: { metadata, store: true }, sent: { metadata, store: true } },
     { name: 'no metadata', asked: { metadata: {} } },
   ])
 })
@@ -182,7 +182,7 @@ describe('DeepSeek, and vendors that want thoughts back as `reasoning_content`',
   ])
 })
 
-describe('a conversation that came in another dialect', () => {
+describe('a conversation in another dialect', () => {
   const picture = { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB' }
   const body = {
     model: 'm',
@@ -217,7 +217,7 @@ describe('a conversation that came in another dialect', () => {
     return Array.isArray(messages) ? messages.filter(({ role }) => role === 'assistant') : []
   }
 
-  test('thoughts stay with their turns, though a picture of a tool is a message more', () => {
+  test('thoughts stay with their turns, even if an image of a tool adds a message', () => {
     expect(turnsAt('MISTRAL_API_KEY')).toEqual([
       assistant({ content: [thinking('First.')], tool_calls: [call('abcdefghi')] }),
       // The message that Mistral requires between a tool result and the user.

@@ -24,7 +24,7 @@ const ROLES = '"system", "developer", "user", "assistant", "tool"'
 const PLUGINS =
   '"auto-router", "auto-beta-router", "context-compression", "file-parser", "fusion", "moderation", "pareto-router", "response-healing", "switchyard-router", "web", "web-fetch"'
 
-describe('messages are refused with their path', () => {
+describe('messages are rejected with their path', () => {
   const rows: [JsonObject, string][] = [
     [{}, 'messages: is required and must be a list'],
     [{ messages: null }, 'messages: must be a list, not null'],
@@ -232,7 +232,7 @@ describe('plugins and provider preferences are rejected with the allowed values'
   )
 })
 
-test('a header x-session-id beyond 256 characters is refused', () => {
+test('a header x-session-id of over 256 characters is rejected', () => {
   const headers = new Headers({ 'x-session-id': 's'.repeat(257) })
   expect(refusalOf({ messages: HELLO }, headers)).toBe(
     'The header x-session-id must have at most 256 characters, not 257',

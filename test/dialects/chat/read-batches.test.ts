@@ -57,7 +57,7 @@ describe('batches', () => {
         'abcd',
         'server',
       ],
-      ['so does what is not JSON', `${ABC}data: {"choices\n\n${ABC}`, [], [3], 'abc', 'malformed'],
+      ['an event that is not JSON does too', `${ABC}data: {"choices\n\n${ABC}`, [], [3], 'abc', 'malformed'],
       ['a named error', `${ABC}event: error\ndata: ${BROKEN}\n\n`, [], [3], 'abc', 'server'],
       ['an end without a finish', ABC, [], [3], 'abc', 'truncated'],
       ['half an event at the end', `${ABC}data: {"choi`, [], [3], 'abc', 'truncated'],

@@ -55,7 +55,7 @@ const text = fc.oneof(
 )
 const padding = fc.stringMatching(/^[A-Za-z0-9]{0,6}$/)
 
-/** One event of a stream; most are alike, as in life. */
+/** One event of a stream; most are alike, as in practice. */
 const event = fc.record({
   text: fc.oneof(
     { weight: 8, arbitrary: text },
@@ -170,7 +170,7 @@ describe('the fast path', () => {
               text,
               broken,
               pad: one.pad === null ? null : pad,
-              // Once in a while something else changes too.
+              // Now and then something else changes too.
               ...(i === 2 ? { after, inDelta } : {}),
             })),
           )

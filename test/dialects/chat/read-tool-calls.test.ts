@@ -171,7 +171,7 @@ describe('tool calls', () => {
     expect(outcome.calls.map((call) => call.arguments)).toEqual(['{"x', ''])
   })
 
-  test('what else a call carries travels with its start', async () => {
+  test('further fields of a call are in its start', async () => {
     const signed = {
       index: 0,
       id: 'a',

@@ -153,7 +153,7 @@ describe('complete replies', () => {
     expect(outcome.finishes).toHaveLength(1)
   })
 
-  test('a reader that leaves closes the connection', async () => {
+  test('a reader that stops closes the connection', async () => {
     let left = 0
     const reply = upstreamReply(data(TEXT, TEXT), { ending: 'open', onLeave: () => left++ })
     for await (const batch of readChat(reply, true)) {

@@ -5,7 +5,7 @@ import { readChat } from '../../../src/dialects/chat/decode.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
 import { outcomeOf } from './outcome.ts'
 
-/** Replies of an OpenAI-shaped provider, written in a line, and what reading them gives. */
+/** Replies of an OpenAI-compatible provider, written in a line, and their outcomes. */
 
 export type Json = Record<string, unknown>
 

@@ -204,7 +204,7 @@ describe('one frame is one chunk', () => {
   test.each(rows)('%s', (_name, frames, chunks) => expect(written(frames)).toEqual(chunks))
 })
 
-test('hidden reasoning leaves no trace, under any name', () => {
+test('hidden reasoning is in no event, under any name', () => {
   const frames = [
     frame({ type: 'reasoning-delta', choice: 0, text: 'secret' }),
     frame({ type: 'reasoning-detail', choice: 0, detail: { type: 'reasoning.text', text: 'secret' } }),

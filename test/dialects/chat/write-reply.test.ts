@@ -136,7 +136,7 @@ describe('messages', () => {
   })
 })
 
-test('hidden reasoning leaves no trace, under any name', () => {
+test('hidden reasoning is in no event, under any name', () => {
   const natives = [{ choices: [{ index: 0, message: { thinking: 'secret', mood: 'm' } }] }]
   const choice = { text: 'x', reasoning: 'secret', reasoningDetails: [{ type: 'a', text: 'secret' }] }
   const reply = writeChatReply(resultOf(choice, natives), { ...REPLY, hideReasoning: true }, CLOSING)
@@ -144,7 +144,7 @@ test('hidden reasoning leaves no trace, under any name', () => {
   expect(JSON.stringify(reply)).not.toMatch(/secret|thinking|reasoning_details/)
 })
 
-test('unknown fields of a unary reply keep their places and never replace ours', () => {
+test('unknown fields of a unary reply keep their places and never replace known ones', () => {
   const native = {
     chunk: { system_fingerprint: 'fp', warmth: { a: [1] }, id: 'theirs', model: 'theirs' },
     choices: [{ index: 0, choice: { filter: 'ok', index: 9 }, message: { mood: 'm', role: 'theirs' } }],

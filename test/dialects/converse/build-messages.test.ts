@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
-import { build, GPT_OSS, HI, LLAMA, NOVA, OLD_CLAUDE, SAID } from './built.ts'
+import { build, GPT_OSS, HI, LLAMA, NOVA, OLD_CLAUDE, TURN } from './built.ts'
 
 describe('messages', () => {
   const sent = (messages: JsonObject[], model?: string) => {
@@ -29,12 +29,12 @@ describe('messages', () => {
       ]),
     ).toEqual({
       system: [{ text: 'A' }, { text: 'B' }, { cachePoint: { type: 'default', ttl: '1h' } }],
-      messages: [SAID],
+      messages: [TURN],
       dropped: [],
     })
   })
 
-  test('instructions alone are a question', () => {
+  test('nothing but instructions is a user message', () => {
     expect(sent([{ role: 'system', content: 'Say hello' }])).toMatchObject({
       system: undefined,
       messages: [{ role: 'user', content: [{ text: 'Say hello' }] }],
@@ -62,7 +62,7 @@ describe('messages', () => {
         { role: 'user', content: 'Well?' },
       ]).messages,
     ).toEqual([
-      SAID,
+      TURN,
       { role: 'assistant', content: [use('t1'), use('t2', 'files_x2e_read', {})] },
       {
         role: 'user',
@@ -106,7 +106,7 @@ describe('messages', () => {
     ])
   })
 
-  test('ids of other providers, and arguments that are no object', () => {
+  test('ids of other providers, and arguments that are not an object', () => {
     const messages = [
       HI,
       { role: 'assistant', content: null, tool_calls: [call('call.1', 'f', 'not json')] },
@@ -115,13 +115,13 @@ describe('messages', () => {
     const json = JSON.stringify(sent(messages).messages)
     const [id] = /call_1_[0-9a-f]{16}/.exec(json) ?? []
     expect(sent(messages).messages).toEqual([
-      SAID,
+      TURN,
       { role: 'assistant', content: [use(id ?? '', 'f', { INVALID_JSON: 'not json' })] },
       { role: 'user', content: [result(id ?? '', 'one')] },
     ])
   })
 
-  describe('former thoughts', () => {
+  describe('earlier thoughts', () => {
     const details = [
       { type: 'reasoning.text', text: 'Hm', index: 0 },
       { type: 'reasoning.text', signature: 'c2ln', format: 'anthropic-claude-v1', index: 0 },
@@ -132,7 +132,7 @@ describe('messages', () => {
     test('go back to Claude, in order', () => {
       expect(sent([HI, answer, HI])).toMatchObject({
         messages: [
-          SAID,
+          TURN,
           {
             role: 'assistant',
             content: [
@@ -141,15 +141,15 @@ describe('messages', () => {
               { text: 'So.' },
             ],
           },
-          SAID,
+          TURN,
         ],
         dropped: [],
       })
     })
 
-    test('stay here for others, by name', () => {
+    test('are dropped by name for other providers', () => {
       const { messages, dropped } = sent([HI, answer, HI], GPT_OSS)
-      expect(messages).toEqual([SAID, { role: 'assistant', content: [{ text: 'So.' }] }, SAID])
+      expect(messages).toEqual([TURN, { role: 'assistant', content: [{ text: 'So.' }] }, TURN])
       expect(dropped).toEqual(['messages.reasoning_details'])
     })
 
@@ -190,12 +190,12 @@ describe('messages', () => {
     ]
     expect(sent([{ role: 'system', content }, HI, { role: 'assistant', content }, HI])).toEqual({
       system: [{ text: 'A' }],
-      messages: [SAID, { role: 'assistant', content: [{ text: 'A' }] }, SAID],
+      messages: [TURN, { role: 'assistant', content: [{ text: 'A' }] }, TURN],
       dropped: ['messages.content'],
     })
   })
 
-  test('a time that a model does not cache for is named', () => {
+  test('a cache lifetime that a model does not have is dropped by name', () => {
     const messages = [{ ...HI, cache_control: { type: 'ephemeral', ttl: '1h' } }]
     const point = (cachePoint: JsonObject) => [{ role: 'user', content: [{ text: 'Hi' }, { cachePoint }] }]
     expect(sent(messages)).toMatchObject({ messages: point({ type: 'default', ttl: '1h' }), dropped: [] })
@@ -205,7 +205,7 @@ describe('messages', () => {
     }
   })
 
-  test('a status that a model does not take is named', () => {
+  test('a status that a model does not accept is dropped by name', () => {
     const messages = [
       HI,
       { role: 'assistant', content: null, tool_calls: [call('t1')] },
@@ -217,9 +217,9 @@ describe('messages', () => {
     expect(dropped).toEqual(['messages.is_error'])
   })
 
-  test('an answer that is begun ends without white space', () => {
+  test('a prefilled answer ends without white space', () => {
     expect(sent([HI, { role: 'assistant', content: 'So, ' }]).messages).toEqual([
-      SAID,
+      TURN,
       { role: 'assistant', content: [{ text: 'So,' }] },
     ])
   })

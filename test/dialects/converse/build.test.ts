@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/core/events.ts'
 import { chatIngress } from '../../../src/dialects/chat/index.ts'
 import { converseEgress } from '../../../src/dialects/converse/index.ts'
 import { attemptOf } from './attempt.ts'
-import { beside, build, CLAUDE, GPT_OSS, HI, LLAMA, NOVA, OTHER, SAID } from './built.ts'
+import { beside, build, CLAUDE, GPT_OSS, HI, LLAMA, NOVA, OTHER, TURN } from './built.ts'
 
 const NEW_CLAUDE = 'eu.anthropic.claude-opus-4-8'
 
@@ -24,7 +24,7 @@ describe('the path', () => {
     const call = build({ stream }, model)
     expect(call.path).toBe(path)
     expect(call.headers).toEqual({})
-    expect(call.body).toEqual({ messages: [SAID] })
+    expect(call.body).toEqual({ messages: [TURN] })
   })
 })
 

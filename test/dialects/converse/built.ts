@@ -19,7 +19,7 @@ export const OTHER = 'qwen.qwen3-32b-v1:0'
 
 export const HI = { role: 'user', content: 'Hi' }
 
-export const SAID = { role: 'user', content: [{ text: 'Hi' }] }
+export const TURN = { role: 'user', content: [{ text: 'Hi' }] }
 
 export function build(
   fields: JsonObject,
@@ -35,6 +35,6 @@ export function build(
 export function beside(fields: JsonObject, model?: string, facts?: Partial<EndpointRecord>): JsonObject {
   const { body, dropped } = build(fields, model, facts)
   const { messages, ...rest } = body
-  expect(messages).toEqual([SAID])
+  expect(messages).toEqual([TURN])
   return { ...rest, dropped }
 }

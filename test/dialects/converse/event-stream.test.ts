@@ -95,7 +95,7 @@ describe('errors in the stream', () => {
   })
 })
 
-describe('what is not a frame', () => {
+describe('not a frame', () => {
   test.each<[what: string, frame: Buffer]>([
     ['a flipped bit in the length', altered((frame) => flip(frame, 3))],
     ['a flipped bit in the checksum of the prelude', altered((frame) => flip(frame, 8))],

@@ -91,7 +91,7 @@ describe('exceptions in a stream', () => {
   })
 })
 
-describe('what is not an answer', () => {
+describe('not an answer', () => {
   test.each<[what: string, body: unknown, kind: string]>([
     ['{}', {}, 'malformed'],
     ['the answer of another dialect', { choices: [{ message: { content: 'x' } }] }, 'malformed'],

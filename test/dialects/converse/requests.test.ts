@@ -61,7 +61,7 @@ function recorded(): Asked[] {
 const listAt = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 const objectAt = (value: unknown): JsonObject => (isObject(value) ? value : {})
 
-/** A caching point is a mark on the part before it. */
+/** A cache point is a marker on the part before it. */
 function toParts(blocks: readonly JsonObject[]): JsonObject[] {
   const parts: JsonObject[] = []
   for (const block of blocks) {

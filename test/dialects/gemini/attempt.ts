@@ -2,7 +2,7 @@ import type { Attempt } from '../../../src/core/attempt.ts'
 import type { ReasoningFacts } from '../../../src/core/snapshot.ts'
 import { attemptFor } from '../attempt.ts'
 
-/** What differs between the endpoints that requests are written for. */
+/** The differences between the endpoints that requests are built for. */
 export interface Endpoint {
   reasoning?: ReasoningFacts
   upstreamId?: string

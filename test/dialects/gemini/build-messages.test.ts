@@ -263,7 +263,7 @@ describe('messages', () => {
     expect(call.dropped).toEqual(dropped)
   })
 
-  test('system messages are one instruction; one that came late is named', () => {
+  test('system messages are one instruction; a later one is named', () => {
     const call = build({
       messages: [{ role: 'system', content: 'One' }, ...HELLO, { role: 'developer', content: 'Two' }],
     })
@@ -286,7 +286,7 @@ describe('messages', () => {
     expect(JSON.stringify(call.body)).not.toContain(id)
   })
 
-  test('a result without a call is refused by its path', () => {
+  test('a result without a call is rejected with its path', () => {
     const orphan = () => build({ messages: [...HELLO, RESULT] })
     expect(orphan).toThrow(GatewayError)
     expect(orphan).toThrow('messages[1].tool_call_id')

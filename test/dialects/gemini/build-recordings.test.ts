@@ -8,7 +8,7 @@ import { attemptAt } from './attempt.ts'
 
 /**
  * Requests of Google's own clients, expressed in chat and written by Sluice: the same except for
- * - `safetySettings`, `modelArmorConfig` and `includeServerSideToolInvocations`, for which chat has no words
+ * - `safetySettings`, `modelArmorConfig` and `includeServerSideToolInvocations`, which chat does not have
  * - a schema goes into the older field if that can express it: only that field is compared here (its keywords have their own tests)
  * - `thoughtSignature` only on the first of parallel calls, as Google sends it (one client repeated it)
  * - empty texts, empty `required`, `properties` and `generationConfig`, and the response format if it is text

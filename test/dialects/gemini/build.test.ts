@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { build, HELLO, JSON_TYPE, NEW, OBJECT, type Row } from './built.ts'
 
-const SAID = [{ role: 'user', parts: [{ text: 'Hello' }] }]
+const HELLO_TURN = [{ role: 'user', parts: [{ text: 'Hello' }] }]
 
 const FUNCTION = { type: 'function', function: { name: 'tide', description: 'Tides', parameters: OBJECT } }
 
@@ -16,7 +16,7 @@ describe('the address', () => {
     ['odd?name#x', false, '/models/odd%3Fname%23x:generateContent'],
   ])('%s, stream %p', (upstreamId, stream, path) => {
     const call = build({ stream }, { upstreamId })
-    expect(call).toEqual({ path, headers: {}, body: { contents: SAID }, dropped: [] })
+    expect(call).toEqual({ path, headers: {}, body: { contents: HELLO_TURN }, dropped: [] })
   })
 })
 
@@ -96,13 +96,13 @@ describe('tools', () => {
   test.each(rows.map((row) => [row[0], row] as const))('%s', (_, [, body, expected, dropped = [], at]) => {
     const call = build(body, at)
     const { contents, ...rest } = call.body
-    expect(contents).toEqual(SAID)
+    expect(contents).toEqual(HELLO_TURN)
     expect<unknown>(rest).toEqual(expected)
     expect(call.dropped).toEqual(dropped)
   })
 })
 
-test('turns of the model that follow each other are one, those of the user are not', () => {
+test('consecutive turns of the model are one, those of the user are not', () => {
   const call = { id: 'c', type: 'function', function: { name: 'tide', arguments: '{}' } }
   const { contents } = build({
     messages: [
@@ -115,8 +115,8 @@ test('turns of the model that follow each other are one, those of the user are n
     ],
   }).body
   expect(contents).toEqual([
-    ...SAID,
-    ...SAID,
+    ...HELLO_TURN,
+    ...HELLO_TURN,
     {
       role: 'model',
       parts: [{ text: 'I shall look.' }, { functionCall: { id: 'c', name: 'tide', args: {} } }],
@@ -125,6 +125,6 @@ test('turns of the model that follow each other are one, those of the user are n
       role: 'user',
       parts: [{ functionResponse: { id: 'c', name: 'tide', response: { output: 'high' } } }],
     },
-    ...SAID,
+    ...HELLO_TURN,
   ])
 })

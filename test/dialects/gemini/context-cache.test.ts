@@ -30,7 +30,7 @@ const system = (marked: boolean) => ({ role: 'system', content: [text('S', marke
 const user = (words: string, marked = false) => ({ role: 'user', content: [text(words, marked)] })
 const assistant = (words: string, marked = false) => ({ role: 'assistant', content: [text(words, marked)] })
 
-describe('a call is cut', () => {
+describe('a truncated call', () => {
   test.each<[string, object, string[][][] | null]>([
     ['nowhere without a mark', { messages: [system(false), user('Q')] }, null],
     ['behind the system message', { messages: [system(true), user('Q')] }, [[['S'], ['Q']]]],
@@ -170,7 +170,7 @@ describe('a call is cut', () => {
     expect(call.dropped).toEqual(['cache_control'])
   })
 
-  test('a mark on a call of a tool cuts before the question, and is named', () => {
+  test('a marker on a tool call is a breakpoint before the question, and is dropped by name', () => {
     const call = { ...CALL, ...LONG }
     const messages = [
       system(false),

@@ -43,7 +43,7 @@ test('thoughts and signatures are details, those of calls on the call too', asyn
   ])
 })
 
-test('places of sources are counted in characters, each source once', async () => {
+test('positions of sources are counted in characters, each source once', async () => {
   const grounded = {
     ...END,
     groundingMetadata: {
@@ -112,7 +112,7 @@ test('several candidates, their reasons and probabilities', async () => {
   })
 })
 
-test('speech is raw sound with its type; a picture of a thought is no answer', async () => {
+test('speech is raw audio with its type; an image of a thought is not content', async () => {
   const inlineData = { mimeType: 'audio/L16;codec=pcm;rate=24000', data: 'AAAA' }
   const drawn = { inlineData: { mimeType: 'image/png', data: 'AAAA' }, thought: true }
   const { events, images } = await unary(chunk([drawn, { inlineData }], END))
@@ -124,7 +124,7 @@ test('speech is raw sound with its type; a picture of a thought is no answer', a
   })
 })
 
-describe('what is not an answer', () => {
+describe('not an answer', () => {
   const pieces = (partialArgs: unknown, name = 'f') => chunk([{ functionCall: { name, partialArgs } }], END)
   const rows: [string, unknown, kind: string, reason: string | RegExp][] = [
     ['nothing', {}, 'malformed', 'the reply holds no candidates'],

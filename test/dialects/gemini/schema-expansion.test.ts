@@ -6,7 +6,7 @@ import type { DialectCall } from '../../../src/dialects/dialect.ts'
 import { geminiEgress } from '../../../src/dialects/gemini/index.ts'
 import { attemptAt } from './attempt.ts'
 
-/** References are written out in their places while that is little; more of them stay references. */
+/** References are expanded in place while the result is small; further ones stay references. */
 
 const HELLO = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] }
 const build = (rest: JsonObject): DialectCall =>
@@ -62,7 +62,7 @@ const hostile: Readonly<Record<string, JsonObject>> = {
   'a chain of 10,000 references': chain(10_000),
 }
 
-describe('what would be too much', () => {
+describe('requests beyond a limit', () => {
   test.each(Object.entries(hostile))('%s stays as it is, with its references', (_, schema) => {
     expect(build(asFormat(schema)).body['generationConfig']).toMatchObject({ responseJsonSchema: schema })
     expect(build(asTools([schema])).body['tools']).toEqual([
@@ -70,7 +70,7 @@ describe('what would be too much', () => {
     ])
   })
 
-  test('is refused by name if the form with references cannot say it', () => {
+  test('is dropped by name if the form with references cannot express it', () => {
     const schema = { ...doublingSchema(60), not: { type: 'string' } }
     expect(() => build(asFormat(schema))).toThrow(
       /^response_format\.json_schema\.schema: must not have more than 20000 keywords .* without not$/,

@@ -76,7 +76,7 @@ function expectAnswer(reply: Read, outcome: Outcome, { api }: Recording): void {
   expect(reply.usage['cachedContentTokenCount'] ?? 0).toBe(usage.cacheReadTokens)
 }
 
-/** Ids that we made differ from reading to reading. */
+/** Generated ids differ each time a reply is read. */
 const sameId = (id: string): string => id.replace(/^call_[0-9a-f]{32}$/, 'made')
 const sameIds = (text: string): string => text.replaceAll(/"call_[0-9a-f]{32}"/g, '"made"')
 

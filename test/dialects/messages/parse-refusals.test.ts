@@ -150,7 +150,7 @@ const rows: [what: string, body: JsonObject, message: string][] = [
     'messages[0].content[0].type: must be one of "text", "image", "document", "search_result", "tool_result"',
   ],
   ['a block without a type', withBlock({ text: 'Hi' }), 'messages[0].content[0].type: is required'],
-  ['a block that is none', withBlock('Hi'), 'messages[0].content[0]: must be'],
+  ['a block that is not an object', withBlock('Hi'), 'messages[0].content[0]: must be'],
   ['a call of the user', withBlock(CALL), 'messages[0].content[0].type: must be one of'],
   [
     'a thought of the user',
@@ -168,7 +168,7 @@ const rows: [what: string, body: JsonObject, message: string][] = [
     'messages[0].content[0].source.media_type: must be one of "image/jpeg", "image/png", "image/gif", "image/webp", not "image/tiff"',
   ],
   [
-    'an image that is none',
+    'an invalid image',
     withBlock({
       type: 'image',
       source: { type: 'base64', media_type: 'image/png', data: 'SGVsbG8gd29ybGQ=' },
@@ -207,7 +207,7 @@ const rows: [what: string, body: JsonObject, message: string][] = [
     'messages[0].content[0].tool_use_id: must be',
   ],
   [
-    'an image in a result that is none',
+    'an invalid image in a result',
     {
       model: 'm',
       messages: [
@@ -263,7 +263,7 @@ describe('refused', () => {
   })
 })
 
-test('a header that is no list of betas', () => {
+test('a header that is not a list of betas', () => {
   expect(refusal(withBody({}), { 'anthropic-beta': 'b'.repeat(2001) })).toContain('anthropic-beta')
 })
 

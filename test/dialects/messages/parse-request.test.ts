@@ -147,7 +147,7 @@ describe('tools', () => {
   })
 })
 
-test('what only this dialect can carry is named, once each', () => {
+test('fields that only this dialect has are dropped by name, once each', () => {
   const { ownFields, headers } = parse(
     {
       system: [{ type: 'text', text: 'a', lean: 1 }],

@@ -51,7 +51,7 @@ const event = fc.oneof(
   },
 )
 
-test('fast and slow say the same', async () => {
+test('the fast and the slow path read the same', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(event, { maxLength: 24 }), fc.constantFrom('', ' '), async (list, gap) => {
       const events = list.map((each) =>

@@ -12,7 +12,7 @@ import { MESSAGE_ID, readReply, readStream, writtenReply, writtenStream } from '
 
 forReplies(['messages'], ({ api, status }) => api === 'anthropic-messages' && status < 300, table)
 
-/** What breaks off, and what starts twice, the client does not take from the provider either. */
+/** The client rejects a stream that breaks off or starts twice from the provider, too. */
 const BROKEN = /overloaded|two-starts|spliced-message-start/
 
 function table(recordings: Recording[]): void {
@@ -48,7 +48,7 @@ function expectSame(ours: Anthropic.Message, direct: Anthropic.Message): void {
 const shown = (fields: object): object =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
 
-/** Some recordings have lost the names of events, which the client goes by, or the blank line behind the last. */
+/** Some recordings lack the names of events, which the client needs, or the blank line after the last. */
 const named = (bytes: Uint8Array): string =>
   `${new TextDecoder().decode(bytes)}\n\n`
     .replaceAll('\r\n', '\n')

@@ -81,7 +81,7 @@ test('streamed and unary', async () => {
   )
 })
 
-test('hidden text does not hide what the next turn needs', async () => {
+test('hidden text leaves the signatures that the next turn needs', async () => {
   await fc.assert(
     fc.asyncProperty(details, async (list) => {
       const reply = replyOf({ hideReasoning: true })

@@ -28,7 +28,7 @@ test('a name that only Anthropic accepts is shortened for other dialects, the sa
   expect(request.body).toBe(body)
 })
 
-test('the caller gets the own name back', () => {
+test('the caller gets its own name back', () => {
   const request = parseMessages(body, new Headers())
   const [first] = request.tools
   const name = first?.type === 'function' ? first.name : ''

@@ -6,7 +6,7 @@ import { type Outcome, outcomeOf } from '../chat/outcome.ts'
 import { framesOf, isAnswer } from '../recorded.ts'
 import { eventsOf, readReply, readStream, writtenReply, writtenStream } from './written.ts'
 
-/** Every recording of every dialect, written in this one, as Anthropic's own client reads it. */
+/** Every recording of every dialect, written in this one and read by Anthropic's client. */
 
 /** Callers of this dialect never get the answer tool: their own schema is forwarded. */
 const STAND_IN = /answer-tool/
@@ -51,7 +51,7 @@ function expectOrder(events: readonly Record<string, unknown>[]): void {
   expect(open).toBeNull()
 }
 
-/** Our words of a finish, and those of Anthropic's for it. */
+/** Finish reasons of the gateway, and those of Anthropic. */
 const STOPS: Readonly<Record<string, RegExp>> = {
   stop: /^(end_turn|stop_sequence|pause_turn|refusal)$/,
   length: /^(max_tokens|model_context_window_exceeded)$/,
@@ -87,10 +87,10 @@ const detailedText = ({ events }: Outcome): string =>
     )
     .join('')
 
-/** Ids that we made differ from reading to reading. */
+/** Generated ids differ each time a reply is read. */
 const sameId = (id: string): string => id.replace(/^call_[0-9a-f]{32}$/, 'made')
 
-/** The text as an independent reader of the recordings found it, with some parts that are not text. */
+/** The text that an independent reader found in the recordings, with some parts that are not text. */
 const isElsewhere = (found: string, reported: string): boolean =>
   found === reported || found.includes(reported) || reported.includes(found)
 

@@ -49,7 +49,7 @@ describe('the end', () => {
     params: { dropped_parameters: ['seed'] },
   }
 
-  test('what the reply had and this dialect has not is named', () => {
+  test('fields of the reply that this dialect does not have are named', () => {
     const frames: InferenceEvent[][] = [
       [text('Hi'), { type: 'logprobs', choice, logprobs: {} }],
       [{ type: 'audio-delta', choice, audio: {} }],
@@ -137,7 +137,7 @@ describe('relay', () => {
     ])
   })
 
-  test('a name that would break the stream is no event', () => {
+  test('a name that would break the stream is left out', () => {
     const events = written([[native(START)], [native({ type: 'a\ndata: {}' })], [native(NEW)]])
     expect(events.map(({ type }) => type)).toEqual([
       'message_start',

@@ -60,7 +60,7 @@ test('unknown fields are sent unchanged, at every level', () => {
   expect(body).toEqual(before)
 })
 
-/** Fields of the request, what is sent for them in addition to the smallest body, and what is dropped. */
+/** Fields of the request, the fields added to the smallest body, and the names of dropped ones. */
 type Row = [what: string, fields: JsonObject, body: JsonObject, dropped?: string[], attempt?: Attempt]
 
 function table(rows: Row[]): void {
@@ -78,7 +78,7 @@ const reasoner = (efforts: string[] | null = null): Attempt =>
     reasoning: { efforts, takesBudget: false, mayBeOff: true },
   })
 
-describe('what the gateway keeps', () => {
+describe('fields for the gateway', () => {
   table([
     ['state', { store: true, previous_response_id: 'resp_x', background: false }, {}],
     [
@@ -108,7 +108,7 @@ describe('what the gateway keeps', () => {
   ])
 })
 
-describe('what a provider does not take', () => {
+describe('parameters that a provider does not support', () => {
   const openai = attemptOf('tide-1', {}, { quirks: { responsesExtensions: false } })
   const extended = { top_k: 3, frequency_penalty: 1, presence_penalty: 1, image_config: { a: 'b' } }
   table([
@@ -175,7 +175,7 @@ describe('reasoning', () => {
   ])
 })
 
-describe('former reasoning', () => {
+describe('earlier reasoning', () => {
   const own = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'abc', status: 'completed' }
   const raw = { type: 'reasoning', id: 'r', summary: [], content: [{ type: 'reasoning_text', text: 'x' }] }
   const claude = [

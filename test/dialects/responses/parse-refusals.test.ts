@@ -16,7 +16,7 @@ describe('refused', () => {
     ['no input', {}, /^input: is required/],
     ['an empty input', { input: [] }, /^input: is required/],
     ['a number as input', { input: 5 }, /^input: must be a string or a list/],
-    ['an item that is none', { input: [5] }, /^input\[0\]/],
+    ['an item that is not an object', { input: [5] }, /^input\[0\]/],
     [
       'an unknown item',
       { input: ['x', { type: 'thought' }].slice(1) },
@@ -84,12 +84,12 @@ describe('refused', () => {
       /^input\[0\]\.content\[0\]\.image_url: must be a data URL of an image/,
     ],
     [
-      'an image that is none',
+      'an invalid image',
       image('data:image/png;base64,aGVsbG8gd29ybGQ='),
       /^input\[0\]\.content\[0\]\.image_url: must be the base64 of an image/,
     ],
     [
-      'an image of a tool that is none',
+      'an invalid image of a tool',
       {
         input: [
           call,

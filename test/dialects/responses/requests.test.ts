@@ -13,7 +13,7 @@ import { attemptOf } from './attempt.ts'
  * Requests that clients have sent to providers of this API, written as chat requests: the gateway builds the same
  * request from them. `same` removes differences of form:
  * - `instructions` are a message of the system, which comes first; an empty message is left out
- * - a former answer of one text is a string or a list of it; ids and statuses of items are not needed
+ * - an earlier answer of one text is a string or a list; ids and statuses of items are not needed
  * - functions without `strict`: those of chat are not strict by default, and the gateway sends that
  * - nothing is stored (`store: false`), an image's `detail` is `auto`, null is absent
  */
@@ -204,7 +204,7 @@ describe.skipIf(!hasTranscripts)('recorded requests', () => {
     expect(dropped).toEqual([])
   })
 
-  test('the differences are of recordings that are there', () => {
+  test('every difference names an existing recording', () => {
     const names = recorded().map(({ name }) => name)
     expect(Object.keys(DIFFERENCES).filter((name) => !names.includes(name))).toEqual([])
   })
