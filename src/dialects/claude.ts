@@ -7,13 +7,13 @@ import { asksToReason, effortWithin, isOff, mayReason } from './reasoning.ts'
 import { hasThoughts } from './thoughts.ts'
 
 /**
- * Claude, whichever dialect it is spoken to in: what its versions take, how its thinking is asked for, and how its
- * thoughts go back.
+ * Claude in both of its wire formats, Messages and Converse: which parameters its versions accept, how thinking is
+ * requested, and how former turns are written.
  */
 
 const CLAUDE_EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max']
 
-/** What a model takes, which changed with Claude's versions. */
+/** What a model accepts, by Claude's version. */
 export interface Traits {
   /** `adaptive`: thinking is on or off, with an effort; `budget`: it has a budget of tokens. */
   readonly thinking: 'adaptive' | 'budget'
@@ -27,9 +27,9 @@ export interface Traits {
 }
 
 /**
- * The catalogue's facts first, then the name: from Claude 4.7 on a budget of tokens and sampling parameters are a 400
+ * The catalogue's metadata first, then the name: from Claude 4.7 on a budget of tokens and sampling parameters are a 400
  * (April 2026), from 4.5 on and in Opus 4.1 there is structured output (recorded 2026). Other models that speak the
- * dialect are taken for older ones; they have structured output where the catalogue or the settings say so.
+ * dialect count as older ones; they have structured output if the catalogue or the settings say so.
  */
 export function traitsOf({ endpoint }: Attempt): Traits {
   const { upstreamId, reasoning: facts, supportedParameters } = endpoint
@@ -222,17 +222,17 @@ export function strictSchema(schema: unknown): unknown {
   const { additionalProperties: open } = schema
   if (open === true || isObject(open)) return undefined
   const written: JsonObject = {}
-  const said: JsonObject = {}
+  const refused: JsonObject = {}
   for (const [key, value] of Object.entries(schema)) {
-    if (REFUSED.has(key) || (key === 'minItems' && Number(value) > 1)) said[key] = value
+    if (REFUSED.has(key) || (key === 'minItems' && Number(value) > 1)) refused[key] = value
     else if (NAMED.has(key) && isObject(value)) written[key] = strictEach(value)
     else written[key] = NESTED.has(key) ? strictSchema(value) : value
     if (key in written && written[key] === undefined) return undefined
   }
   if (schema.type === 'object') written.additionalProperties = false
-  if (Object.keys(said).length > 0) {
+  if (Object.keys(refused).length > 0) {
     const { description } = schema
-    written.description = `${isString(description) ? `${description} ` : ''}${JSON.stringify(said)}`
+    written.description = `${isString(description) ? `${description} ` : ''}${JSON.stringify(refused)}`
   }
   return written
 }

@@ -38,7 +38,7 @@ export interface Operation<Request extends RoutedRequest, Result> {
   build(request: Request, attempt: Attempt): DialectCall
   /**
    * Reads a 2xx reply. Throws `UpstreamError`: `malformed` for an incomplete answer, or what an error object in
-   * the reply reports; and whatever the body throws.
+   * the reply reports; and any error that the body throws.
    */
   read(reply: UpstreamReply, request: Request, attempt: Attempt): Promise<OperationReply<Result>>
 }

@@ -23,7 +23,7 @@ export interface Batches {
 export const readBody = (text: string, status: number, decoder: ReplyDecoder): Batches =>
   text.length > LONG_TEXT_CHARACTERS
     ? readLongBody(text, status, decoder)
-    : takeWhole(() => {
+    : takeBody(() => {
         checkForm(text, status)
         return orMalformed(parseReply(text, status), status)
       }, decoder)
@@ -40,7 +40,7 @@ async function* readLongBody(
   await turnOfLoop()
   const body = orMalformed(parseUnchecked(text), status)
   await turnOfLoop()
-  const batches = takeWhole(() => body, decoder)
+  const batches = takeBody(() => body, decoder)
   for (let batch = batches.next(); !batch.done; batch = batches.next()) {
     yield batch.value
     await turnOfLoop()
@@ -49,7 +49,7 @@ async function* readLongBody(
 }
 
 /** One batch. An error in the body is thrown after the frame that came with it. */
-function takeWhole(read: () => unknown, decoder: ReplyDecoder): { next(): Result } {
+function takeBody(read: () => unknown, decoder: ReplyDecoder): { next(): Result } {
   let hasBegun = false
   let failure: { readonly error: unknown } | undefined
   return {
@@ -60,8 +60,8 @@ function takeWhole(read: () => unknown, decoder: ReplyDecoder): { next(): Result
       const frame = decoder.takeBody(read())
       if (frame) createPieceCount()(frame)
       try {
-        const said = decoder.failure()
-        if (said !== null) throw said
+        const reported = decoder.failure()
+        if (reported !== null) throw reported
         const last = decoder.end()
         return { done: false, value: frame ? [frame, last] : [last] }
       } catch (error) {

@@ -3,8 +3,8 @@ import type { JsonObject } from '../core/events.ts'
 import { asList, asObject, isObject, isString, parseJson, textOf } from '../core/json.ts'
 import { retryAfterMs } from '../net/headers.ts'
 
-/** An error as a provider reports it, in whatever shape. */
-interface Said {
+/** The fields of a provider's error, of any shape. */
+interface ReportedError {
   message: string
   /** Every word that names the kind: type, code, status, in lower case. */
   words: string[]
@@ -20,14 +20,14 @@ const LONGEST_REASON = 1_000
 const LONGEST_SEARCHED = 64 * 1024
 
 /**
- * Reads an error reply (status ≥ 300) of a provider of any dialect. The content type is not asked: DeepSeek sends
+ * Reads an error reply (status ≥ 300) of a provider of any dialect. The content type is not checked: DeepSeek sends
  * JSON as `application/octet-stream`. `reason` is the most useful sentence in it, at most 1,000 characters.
  */
 export function readErrorReply(status: number, headers: Headers, text: string): UpstreamError {
   const body = parse(text) ?? fieldsOf(text)
-  const said = body === undefined ? unstructured(text) : hear(body)
+  const reported = body === undefined ? unstructured(text) : readReported(body)
   const isAnswer = body !== undefined || (status !== 404 && status !== 405)
-  return toError(said, status, isAnswer ? undefined : 'server', retryAfterMs(headers))
+  return toError(reported, status, isAnswer ? undefined : 'server', retryAfterMs(headers))
 }
 
 /**
@@ -35,10 +35,10 @@ export function readErrorReply(status: number, headers: Headers, text: string): 
  * where neither a status nor a known word is in the object.
  */
 export function errorInReply(body: unknown, answered: number): UpstreamError {
-  const said = hear(body)
-  const status = said.status ?? statusOfWords(said.words)
-  if (status !== undefined) return toError(said, status, undefined, null)
-  return toError(said, answered, said.isAboutContent ? 'caller' : 'server', null)
+  const reported = readReported(body)
+  const status = reported.status ?? statusOfWords(reported.words)
+  if (status !== undefined) return toError(reported, status, undefined, null)
+  return toError(reported, answered, reported.isAboutContent ? 'caller' : 'server', null)
 }
 
 /** True for an object that can be nothing but an error: it has one, or it has a reason and no answer. */
@@ -55,19 +55,23 @@ export function isErrorBody(body: unknown): boolean {
 }
 
 function toError(
-  said: Said,
+  reported: ReportedError,
   status: number,
   forced: UpstreamFailure | undefined,
   headerRetryAfterMs: number | null,
 ): UpstreamError {
-  const kind = forced ?? kindOf(said, status)
-  const errorType = kind === 'caller' ? callerErrorType(said, status) : undefined
-  return new UpstreamError(kind, said.message.slice(0, LONGEST_REASON) || `the provider answered ${status}`, {
-    status,
-    code: said.code,
-    ...(errorType ? { errorType } : {}),
-    retryAfterMs: headerRetryAfterMs ?? said.retryAfterMs ?? null,
-  })
+  const kind = forced ?? kindOf(reported, status)
+  const errorType = kind === 'caller' ? callerErrorType(reported, status) : undefined
+  return new UpstreamError(
+    kind,
+    reported.message.slice(0, LONGEST_REASON) || `the provider answered ${status}`,
+    {
+      status,
+      code: reported.code,
+      ...(errorType ? { errorType } : {}),
+      retryAfterMs: headerRetryAfterMs ?? reported.retryAfterMs ?? null,
+    },
+  )
 }
 
 /** Close together, so that a caller's tool of the name `get_api_key` is not taken for our key. */
@@ -76,16 +80,16 @@ const BAD_KEY =
 const OVERLOADED = /overloaded|capacity|high demand|too busy/i
 
 /** xAI and Google answer 400 to a bad key; a moderated prompt is a 403 at OpenRouter, and the caller's doing. */
-function kindOf(said: Said, status: number): UpstreamFailure {
+function kindOf(reported: ReportedError, status: number): UpstreamFailure {
   if (status < 400) return 'connect'
   // The operator's cloud has no such model, or not in that region: another endpoint may. The sentence names accounts.
-  if (status === 404 && isAboutOurCloud(said)) return 'server'
+  if (status === 404 && isAboutOurCloud(reported)) return 'server'
   switch (status) {
     case 401:
     case 402:
       return 'credential'
     case 403:
-      return said.isAboutContent ? 'caller' : 'credential'
+      return reported.isAboutContent ? 'caller' : 'credential'
     case 408:
     case 409:
       return 'server'
@@ -95,27 +99,27 @@ function kindOf(said: Said, status: number): UpstreamFailure {
     case 529:
       return 'overloaded'
     case 503:
-      return OVERLOADED.test(said.message) || said.words.some((word) => OVERLOADED.test(word))
+      return OVERLOADED.test(reported.message) || reported.words.some((word) => OVERLOADED.test(word))
         ? 'overloaded'
         : 'server'
   }
   if (status >= 499) return 'server'
-  return status === 400 && isAboutOurKey(said) ? 'credential' : 'caller'
+  return status === 400 && isAboutOurKey(reported) ? 'credential' : 'caller'
 }
 
 /** Azure's word, and how Vertex begins. */
-const isAboutOurCloud = ({ message, words }: Said): boolean =>
+const isAboutOurCloud = ({ message, words }: ReportedError): boolean =>
   words.includes('deploymentnotfound') || /^publisher model\b/i.test(message)
 
-const isAboutOurKey = ({ message, words }: Said): boolean =>
+const isAboutOurKey = ({ message, words }: ReportedError): boolean =>
   words.some((word) => /api_key|authentication|unauthorized/.test(word)) || BAD_KEY.test(message)
 
 const TOO_LONG =
   /context[ _](length|window)|maximum context|(prompt|input|request)[^.]{0,40} (is |are )?too long|too many (prompt |input )?tokens|too_many_(prompt_)?tokens|string_above_max_length/i
 
-function callerErrorType(said: Said, status: number): ErrorType {
-  if (said.isAboutContent) return 'content_policy_violation'
-  if (TOO_LONG.test(said.message) || said.words.some((word) => TOO_LONG.test(word))) {
+function callerErrorType(reported: ReportedError, status: number): ErrorType {
+  if (reported.isAboutContent) return 'content_policy_violation'
+  if (TOO_LONG.test(reported.message) || reported.words.some((word) => TOO_LONG.test(word))) {
     return 'context_length_exceeded'
   }
   if (status === 404) return 'not_found'
@@ -147,7 +151,7 @@ function statusOfWords(words: readonly string[]): number | undefined {
 }
 
 /** The shapes: transcripts of OpenAI, Anthropic, Azure, Google, Mistral, xAI, Cohere, Perplexity, OpenRouter, Voyage (2025-26). */
-function hear(body: unknown): Said {
+function readReported(body: unknown): ReportedError {
   const first = Array.isArray(body) ? body[0] : body
   if (!isObject(first)) return unstructured(textOf(first))
   const inner = first['error'] ?? first['errors']
@@ -184,7 +188,7 @@ function messageOf(error: JsonObject): string {
   const raw = asObject(metadata)?.['raw']
   if (isString(raw) && raw.trim() !== '') {
     const inner = parse(raw)
-    return (inner === undefined ? undefined : hear(inner).message) || raw
+    return (inner === undefined ? undefined : readReported(inner).message) || raw
   }
   if (isString(message)) return message
   if (isString(detail)) return detail
@@ -248,7 +252,7 @@ function fieldsOf(text: string): JsonObject | undefined {
 }
 
 /** A page or plain text. Only the title of a page is useful. */
-function unstructured(text: string): Said {
+function unstructured(text: string): ReportedError {
   const isPage = /^\s*</.test(text)
   const title = /<title[^<>]{0,200}>([^<]{0,1000})<\/title>/i.exec(text)?.[1]
   const message = isPage ? (title ?? 'a page of HTML') : text

@@ -9,12 +9,12 @@ import type { ReplyDecoder } from './reply-decoder.ts'
 export type { ReadOptions } from './read-stream.ts'
 
 /**
- * Reads a 2xx reply, a stream of events or one JSON document, as one stream of frames. What came decides how it is
- * read, not what was asked for: JSON where a stream was asked for, and a stream where JSON was.
+ * Reads a 2xx reply, a stream of events or one JSON document, as one stream of frames. The body decides how it is
+ * read, not the request: providers answer with JSON if a stream was requested, and with a stream if JSON was.
  *
- * `response-end` is the last frame (of a stream, alone in its batch) and comes only after a complete reply: a finish reason and then a clean
- * end of the body (or a reset, or 10 s), or the terminal marker. Otherwise throws `UpstreamError`: `malformed`,
- * `truncated`, or the error that the reply reports; and whatever the body throws.
+ * `response-end` is the last frame (of a stream, alone in its batch). It comes only after a complete reply: a finish
+ * reason and then a clean end of the body (or a reset, or 10 s), or the terminal marker. Otherwise throws `UpstreamError`: `malformed`,
+ * `truncated`, or the error that the reply reports; and any error that the body throws.
  */
 export const readReply = (
   reply: UpstreamReply,
@@ -22,11 +22,12 @@ export const readReply = (
   decoder: ReplyDecoder,
   options: ReadOptions = {},
 ): InferenceFrames => ({
-  [Symbol.asyncIterator]: () => (streamed ? readStream(reply, decoder, options) : readWhole(reply, decoder)),
+  [Symbol.asyncIterator]: () =>
+    streamed ? readStream(reply, decoder, options) : readComplete(reply, decoder),
 })
 
-/** Written by hand, because every answer that is not streamed passes here: a generator has promises of its own. */
-function readWhole(reply: UpstreamReply, decoder: ReplyDecoder): AsyncIterator<FrameBatch, undefined> {
+/** Written by hand, because every answer that is not streamed passes here and a generator makes more promises. */
+function readComplete(reply: UpstreamReply, decoder: ReplyDecoder): AsyncIterator<FrameBatch, undefined> {
   let batches: Batches | null = null
   return {
     async next(): Promise<Result> {
@@ -39,11 +40,11 @@ function readWhole(reply: UpstreamReply, decoder: ReplyDecoder): AsyncIterator<F
 
 function batchesOf(text: string, { status }: UpstreamReply, decoder: ReplyDecoder): Batches {
   if (formOfText(text) !== 'events') return readBody(text, status, decoder)
-  // A stream that was not asked for.
+  // A stream that was not requested.
   return readStream({ status, bytes: piecesOf(Buffer.from(text)) }, decoder, {})
 }
 
-/** As the network would give them: the event loop has a turn between two. */
+/** Pieces as from a network, with a turn of the event loop between two. */
 const PIECE_BYTES = 256 * 1024
 
 const piecesOf = (bytes: Uint8Array): AsyncIterable<Uint8Array> => ({

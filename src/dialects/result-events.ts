@@ -2,10 +2,10 @@ import type { InferenceEvent } from '../core/events.ts'
 import type { ResultChoice } from '../core/result.ts'
 
 /** The events of a complete choice, for writers that write a reply as they write a stream. */
-export function eventsOfChoice(whole: ResultChoice): InferenceEvent[] {
+export function eventsOfChoice(complete: ResultChoice): InferenceEvent[] {
   const choice = 0
   const { text, reasoning, reasoningDetails, refusal, annotations, images, toolCalls, audio, logprobs } =
-    whole
+    complete
   return [
     { type: 'reasoning-delta', choice, text: reasoning },
     ...reasoningDetails.map((detail) => ({ type: 'reasoning-detail' as const, choice, detail })),

@@ -6,13 +6,13 @@ import { cutTemplate, frameTemplate, matchHoled, type TextForm, type TextTemplat
 export interface Shortcut {
   /** The frame of an event that is like the one that was learnt; undefined for any other. */
   repeat(data: string): InferenceFrame | undefined
-  /** Looks at an event that was parsed: as the model of the next ones, when it is plain text. */
+  /** Takes a parsed event as the template of the next ones if it is plain text. */
   learn(data: string, events: InferenceEvent[]): InferenceFrame | undefined
-  /** What this event changed, an older model does not know. */
+  /** Discards the template after an event that changed something else. */
   forget(): undefined
   /** True until `frame` has seen the lines around an event of the template. */
   readonly isUnframed: boolean
-  /** Told how the last one stood, its blank line included, with `data` in it; undefined: in several reads. */
+  /** Receives the text of the last event with its blank line and `data`; undefined if it came in several reads. */
   frame(stood: string | undefined, data: string): void
   /** True if complete events can be read as text. */
   readonly isFramed: boolean
@@ -22,11 +22,11 @@ export interface Shortcut {
   readonly end: number
 }
 
-/** Where no event is like the one before, cutting is given up after this many in vain. */
+/** After this many templates that no event matched, none is made any more. */
 const MAX_VAIN_CUTS = 16
-/** Characters. A model is parsed once more to prove it, which takes long for a longer event. */
+/** Characters. A template is proved by parsing it once more, which takes long for a longer event. */
 const LONGEST_MODEL = 64 * 1024
-/** Of one frame: writers make of it some 300 characters for each. */
+/** Pieces of one frame: writers turn each into some 300 characters. */
 const MOST_PIECES = 128
 
 /** `onText` receives the text of events that are not parsed. */
@@ -92,18 +92,18 @@ export function createShortcut(form: TextForm, onText: (text: string) => void = 
 interface TextRun {
   /** Upstream's own JSON text of each string, quotes excluded. Each can be copied into a `data:` line unchanged. */
   readonly jsons: readonly string[]
-  /** What all of them say. */
+  /** The text of all of them. */
   readonly text: string
   /** Where the next event begins. */
   readonly end: number
 }
 
-/** From here on the end of a string is searched for by the engine, which skips faster than a loop. */
+/** For a longer string the engine searches the end, which is faster than a loop. */
 const SHORT_CHARACTERS = 64
 
 /**
- * Reads events of this template from `from` on, `most` of them at most. Undefined where the first one is another one,
- * is incomplete, empty, or must not be spliced. Reads each character once.
+ * Reads at most `most` events of this template, from `from` on. Undefined if the first one differs, is incomplete or
+ * empty, or must not be spliced. Reads each character once.
  */
 function readRun(
   { before, after }: TextTemplate,
@@ -112,7 +112,7 @@ function readRun(
   most: number,
 ): TextRun | undefined {
   const jsons: string[] = []
-  let said = ''
+  let joined = ''
   let end = from
   while (jsons.length < most) {
     const start = matchHoled(before, text, end)
@@ -126,10 +126,10 @@ function readRun(
     const piece = isPlain ? json : readSplicable(json)
     if (piece === undefined) break
     jsons.push(json)
-    said += piece
+    joined += piece
     end = next
   }
-  return jsons.length === 0 ? undefined : { jsons, text: said, end }
+  return jsons.length === 0 ? undefined : { jsons, text: joined, end }
 }
 
 const QUOTE = 0x22

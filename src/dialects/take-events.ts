@@ -31,8 +31,8 @@ export function createEventTaker(decoder: ReplyDecoder): EventTaker {
         if (frame.plainText === undefined) countPieces(frame)
         batch.push(frame)
       }
-      const said = decoder.failure()
-      if (said !== null) failure = { error: said }
+      const reported = decoder.failure()
+      if (reported !== null) failure = { error: reported }
     } catch (error) {
       failure = { error }
     }

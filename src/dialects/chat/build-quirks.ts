@@ -82,7 +82,7 @@ export function withoutMark(marked: unknown, drop: Drop): unknown {
 }
 
 /**
- * Tells the provider how hard to reason, in the one field that it knows: `reasoning_effort` for most, the object
+ * Sets the effort in the one field that the provider knows: `reasoning_effort` for most, the object
  * `reasoning` where the provider takes it. What that field cannot say is named in `dropped`. `exclude` is kept by
  * the gateway itself, so it counts as carried.
  */
@@ -92,7 +92,7 @@ export function applyReasoning(
   attempt: Attempt,
   dropped: string[],
 ): void {
-  const said = fieldsOf(body.reasoning)
+  const sent = fieldsOf(body.reasoning)
   delete body.reasoning
   delete body.reasoning_effort
   const { reasoning } = request
@@ -102,7 +102,7 @@ export function applyReasoning(
     return
   }
   if (attempt.provider.quirks.reasoningField === 'reasoning') {
-    body.reasoning = { ...said, ...objectOf(reasoning) }
+    body.reasoning = { ...sent, ...objectOf(reasoning) }
     return
   }
   if (attempt.provider.quirks.chat?.promptMode && alwaysReasons(attempt)) {

@@ -92,7 +92,7 @@ function promptOf({ prompt }: CompletionBody): string {
   return only
 }
 
-/** POST /completions toward callers: a chat completion whose replies are written as `text_completion`. */
+/** POST /completions: a chat completion whose replies are written as `text_completion`. */
 export const completionIngress = (asked: () => CompletionAsked): Ingress => ({
   parse: parseChat,
   writeReply: (result, reply, closing) => viewCompletion(writeChatReply(result, reply, closing), asked()),
@@ -108,13 +108,13 @@ const textOf = (message: JsonObject): string => {
 
 function viewCompletion(reply: JsonObject, { prompt, echo }: CompletionAsked): JsonObject {
   const choices = choicesOf(reply).map(({ message, logprobs, ...rest }) => {
-    const said = fieldsOf(message)
-    const text = (echo ? prompt : '') + textOf(said)
+    const answer = fieldsOf(message)
+    const text = (echo ? prompt : '') + textOf(answer)
     return {
       text,
       ...rest,
-      logprobs: viewLogprobs(logprobs, text.length - textOf(said).length),
-      ...(isString(said.reasoning) ? { reasoning: said.reasoning } : {}),
+      logprobs: viewLogprobs(logprobs, text.length - textOf(answer).length),
+      ...(isString(answer.reasoning) ? { reasoning: answer.reasoning } : {}),
     }
   })
   return { ...reply, object: 'text_completion', choices }
@@ -176,12 +176,12 @@ function viewDelta(
   { prompt, echo }: CompletionAsked,
   offsets: Map<number, number>,
 ): JsonObject[] {
-  const said = fieldsOf(delta)
+  const answer = fieldsOf(delta)
   const index = Number(rest.index)
   const isFirst = !offsets.has(index)
   const head = isFirst && echo ? prompt : ''
-  const own = textOf(said)
-  const reasoning = isText(said.reasoning) ? { reasoning: said.reasoning } : {}
+  const own = textOf(answer)
+  const reasoning = isText(answer.reasoning) ? { reasoning: answer.reasoning } : {}
   const isEmpty = own === '' && rest.finish_reason == null && Object.keys(reasoning).length === 0
   if (isEmpty) return []
   const start = (offsets.get(index) ?? 0) + head.length

@@ -10,14 +10,14 @@ export interface ToolCalls {
   /** `tool_calls` of a delta: fragments that continue calls or begin them. */
   addFragments(fragments: readonly unknown[], events: InferenceEvent[]): void
   /** `tool_calls` of a complete message: each entry is a call. */
-  addWhole(calls: readonly unknown[], events: InferenceEvent[]): void
+  addComplete(calls: readonly unknown[], events: InferenceEvent[]): void
   /** The `function_call` of OpenAI's first API; at most one, in fragments. */
   addLegacy(call: JsonObject, events: InferenceEvent[]): void
   /**
    * Nothing more comes. Calls without arguments get `{}`, unless the model was cut short before it could write
    * them. Throws `malformed` for a call that was never named.
    */
-  end(wasCutShort: boolean, events: InferenceEvent[]): void
+  end(wasTruncated: boolean, events: InferenceEvent[]): void
   has(): boolean
 }
 
@@ -104,7 +104,7 @@ export function createToolCalls(choice: number): ToolCalls {
         if (fragment) add(find(fragment, position) ?? openListed(fragment), fragment, events)
       })
     },
-    addWhole(entries, events) {
+    addComplete(entries, events) {
       for (const entry of entries) {
         const fragment = readFragment(entry)
         if (fragment) add(openListed(fragment), fragment, events)
@@ -116,10 +116,10 @@ export function createToolCalls(choice: number): ToolCalls {
       legacy ??= open(fragment)
       add(legacy, fragment, events)
     },
-    end(wasCutShort, events) {
+    end(wasTruncated, events) {
       for (const call of calls) {
         if (!call.hasStarted) throw new UpstreamError('malformed', 'a tool call of the reply has no name')
-        if (call.json === '' && !wasCutShort) pushArguments(call, '{}', choice, events)
+        if (call.json === '' && !wasTruncated) pushArguments(call, '{}', choice, events)
       }
     },
     has: () => calls.length > 0,

@@ -75,21 +75,21 @@ export interface ChoiceNative {
 export function readChoice(
   raw: JsonObject,
   state: ChoiceState,
-  isWhole: boolean,
+  isBody: boolean,
   events: InferenceEvent[],
 ): ChoiceNative | undefined {
-  const message = messageOf(raw, state, isWhole)
+  const message = messageOf(raw, state, isBody)
   const choiceRest = restOf(raw, KNOWN_CHOICE)
   let messageRest: JsonObject | undefined
   if (message) {
-    const leftOver = readMessage(message, state, isWhole, events)
+    const leftOver = readMessage(message, state, isBody, events)
     messageRest = restOf(message, KNOWN_MESSAGE)
     if (leftOver) messageRest = { ...messageRest, ...leftOver }
   }
   readLogprobs(raw['logprobs'], message?.['content'], state.index, events)
   readFinish(raw, state)
-  const choice = choiceRest && (isWhole ? choiceRest : withoutToldNulls(choiceRest, 'choice', state))
-  const rest = messageRest && (isWhole ? messageRest : withoutToldNulls(messageRest, 'message', state))
+  const choice = choiceRest && (isBody ? choiceRest : withoutRepeatedNulls(choiceRest, 'choice', state))
+  const rest = messageRest && (isBody ? messageRest : withoutRepeatedNulls(messageRest, 'message', state))
   if (!choice && !rest) return undefined
   return { index: state.index, ...(choice ? { choice } : {}), ...(rest ? { message: rest } : {}) }
 }
@@ -98,9 +98,9 @@ export function readChoice(
  * Perplexity sends both: in a stream `message` is the complete text so far beside the `delta`, in a unary body the
  * `delta` is an empty relic. A stream of one complete message (no `delta`) is read as one.
  */
-function messageOf(raw: JsonObject, state: ChoiceState, isWhole: boolean): JsonObject | undefined {
+function messageOf(raw: JsonObject, state: ChoiceState, isBody: boolean): JsonObject | undefined {
   const { delta, message } = raw
-  if (isWhole && isObject(message)) return message
+  if (isBody && isObject(message)) return message
   if (isObject(delta)) return delta
   return isObject(message) && !state.hasContent ? message : undefined
 }
@@ -114,7 +114,7 @@ function callsOf(state: ChoiceState): ToolCalls {
 function readMessage(
   message: JsonObject,
   state: ChoiceState,
-  isWhole: boolean,
+  isBody: boolean,
   events: InferenceEvent[],
 ): JsonObject | undefined {
   const before = events.length
@@ -128,7 +128,7 @@ function readMessage(
   }
   const calls = message['tool_calls']
   if (Array.isArray(calls)) {
-    if (isWhole) callsOf(state).addWhole(calls, events)
+    if (isBody) callsOf(state).addComplete(calls, events)
     else callsOf(state).addFragments(calls, events)
   }
   const legacy = message['function_call']
@@ -219,14 +219,14 @@ function readFinish(raw: JsonObject, state: ChoiceState): void {
   if (isText(native_finish_reason)) state.nativeFinishReason ??= native_finish_reason
 }
 
-function withoutToldNulls(rest: JsonObject, place: string, state: ChoiceState): JsonObject | undefined {
+function withoutRepeatedNulls(rest: JsonObject, place: string, state: ChoiceState): JsonObject | undefined {
   let kept: [string, unknown][] | undefined
   for (const [key, value] of Object.entries(rest)) {
     if (value === null) {
-      const told = `${place}.${key}`
+      const reported = `${place}.${key}`
       state.nulls ??= new Set()
-      if (state.nulls.has(told)) continue
-      state.nulls.add(told)
+      if (state.nulls.has(reported)) continue
+      state.nulls.add(reported)
     }
     kept ??= []
     kept.push([key, value])

@@ -49,7 +49,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 export function readChunk(
   chunk: unknown,
   state: ReplyState,
-  isWhole: boolean,
+  isBody: boolean,
   events: InferenceEvent[],
 ): void {
   if (isErrorBody(chunk)) state.failure = errorInReply(chunk, state.status)
@@ -63,7 +63,7 @@ export function readChunk(
   let position = 0
   for (const entry of entries) {
     const choice = choiceAt(entry, position++, state)
-    const native = readChoice(entry, choice, isWhole, events)
+    const native = readChoice(entry, choice, isBody, events)
     if (native) {
       natives ??= []
       natives.push(native)
@@ -71,7 +71,7 @@ export function readChunk(
     state.failure ??= brokenOff(entry, choice, state.status)
   }
   state.citations.addSources(chunk['citations'], chunk['search_results'], events)
-  readNative(chunk, natives, state, isWhole, events)
+  readNative(chunk, natives, state, isBody, events)
   readUsageOf(chunk, entries, state, events)
 }
 
@@ -126,11 +126,11 @@ function readNative(
   chunk: JsonObject,
   natives: ChoiceNative[] | undefined,
   state: ReplyState,
-  isWhole: boolean,
+  isBody: boolean,
   events: InferenceEvent[],
 ): void {
   const rest = restOf(chunk, KNOWN)
-  const top = rest && (isWhole ? rest : changed(rest, state))
+  const top = rest && (isBody ? rest : changed(rest, state))
   if (!top && !natives) return
   const data: ChatNative = {}
   if (top) data.chunk = top

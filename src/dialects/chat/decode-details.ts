@@ -13,18 +13,18 @@ export interface Citations {
 
 export function createCitations(): Citations {
   // Most replies cite nothing.
-  let told: Set<string> | undefined
+  let emitted: Set<string> | undefined
   let urls: Set<string> | undefined
 
-  function tell(choice: number, key: string, annotation: UrlCitation | JsonObject, events: InferenceEvent[]) {
+  function emit(choice: number, key: string, annotation: UrlCitation | JsonObject, events: InferenceEvent[]) {
     const id = `${choice} ${key}`
-    told ??= new Set()
-    if (told.has(id)) return
-    told.add(id)
+    emitted ??= new Set()
+    if (emitted.has(id)) return
+    emitted.add(id)
     events.push({ type: 'annotation', choice, annotation })
   }
 
-  function tellSource(citation: UrlCitation, events: InferenceEvent[]): void {
+  function emitSource(citation: UrlCitation, events: InferenceEvent[]): void {
     urls ??= new Set()
     if (urls.has(citation.url)) return
     urls.add(citation.url)
@@ -42,7 +42,7 @@ export function createCitations(): Citations {
         const key = citation
           ? `${citation.startIndex} ${citation.endIndex} ${citation.url}`
           : JSON.stringify(raw)
-        tell(choice, key, citation ?? raw, events)
+        emit(choice, key, citation ?? raw, events)
       }
     },
     addSources(citations, searchResults, events) {
@@ -50,14 +50,14 @@ export function createCitations(): Citations {
         checkAnnotations(searchResults.length)
         for (const raw of searchResults) {
           const citation = isObject(raw) ? citationOf(raw, raw['snippet']) : undefined
-          if (citation) tellSource(citation, events)
+          if (citation) emitSource(citation, events)
         }
       }
       if (!Array.isArray(citations)) return
       checkAnnotations(citations.length)
       for (const raw of citations) {
         const citation = citationOf(isString(raw) ? { url: raw } : raw, undefined)
-        if (citation) tellSource(citation, events)
+        if (citation) emitSource(citation, events)
       }
     },
   }

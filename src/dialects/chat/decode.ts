@@ -42,7 +42,7 @@ function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
     return (mayRepeat(chunk) ? shortcut?.learn(data, events) : shortcut?.forget()) ?? frameOf(events)
   }
 
-  /** Groq names its errors by the event, whatever is in them. */
+  /** Groq names its errors by the event, so the data can be anything. */
   function takeErrorEvent(data: string): undefined {
     state.failure = errorInReply(parseReply(data, status) ?? [data], status)
   }

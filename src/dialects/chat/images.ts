@@ -50,7 +50,7 @@ export const chatImages: ImageSpeaker = {
   async *read(reply, request): InferenceFrames {
     const type = reply.headers.get('content-type') ?? ''
     if (/^text\/event-stream/i.test(type)) yield* readEvents(reply)
-    else yield readWhole(await readJsonObject(reply), request)
+    else yield readBody(await readJsonObject(reply), request)
   },
 }
 
@@ -82,7 +82,7 @@ function appendImage(form: FormData, field: string, name: string, { url }: Image
   form.append(field, file, `${name}.${type.replace(/^image\/|\+xml$/g, '')}`)
 }
 
-function readWhole(body: JsonObject, request: ImagesRequest): FrameBatch {
+function readBody(body: JsonObject, request: ImagesRequest): FrameBatch {
   const list = asList(body['data'])
   const events: InferenceEvent[] = [start(body)]
   for (const entry of list.slice(0, request.count)) events.push(...imageEvents(entry))
@@ -112,11 +112,11 @@ function imageEvents(entry: unknown): InferenceEvent[] {
   if (!isObject(entry)) throw malformed('an image of the reply is not an object')
   const { b64_json, url } = entry
   const fields = nativeOf(entry, ['b64_json', 'url', 'type', 'usage', 'created_at'])
-  const said = Object.keys(fields).length > 0 ? [native({ type: 'image', fields })] : []
+  const natives = Object.keys(fields).length > 0 ? [native({ type: 'image', fields })] : []
   if (isString(b64_json) && isBase64(b64_json)) {
-    return [{ type: 'image', choice: 0, url: dataUrlOf(b64_json, imageTypeOf(b64_json)) }, ...said]
+    return [{ type: 'image', choice: 0, url: dataUrlOf(b64_json, imageTypeOf(b64_json)) }, ...natives]
   }
-  if (isString(url) && isImageUrl(url)) return [{ type: 'image', choice: 0, url }, ...said]
+  if (isString(url) && isImageUrl(url)) return [{ type: 'image', choice: 0, url }, ...natives]
   throw malformed('an image of the reply has neither data nor an address')
 }
 

@@ -38,22 +38,22 @@ const KNOWN = new Set([
 
 function readMessage(message: ChatMessage, index: number): Message {
   const { role, content = null } = message
-  const said: Message = {
+  const parsed: Message = {
     role,
     content: Array.isArray(content) ? readParts(content, index) : content,
     name: message.name ?? undefined,
     extra: restOf(message, KNOWN),
     toolCallId: message.role === 'tool' ? message.tool_call_id : undefined,
   }
-  if (message.role !== 'assistant') return said
+  if (message.role !== 'assistant') return parsed
   const calls = message.tool_calls?.map((call, i) =>
     readToolCall(call, `messages[${index}].tool_calls[${i}]`),
   )
-  if (calls && calls.length > 0) said.toolCalls = calls
-  said.reasoning = message.reasoning ?? reasoningContentOf(message)
-  said.reasoningDetails = message.reasoning_details ?? undefined
-  said.refusal = message.refusal ?? undefined
-  return said
+  if (calls && calls.length > 0) parsed.toolCalls = calls
+  parsed.reasoning = message.reasoning ?? reasoningContentOf(message)
+  parsed.reasoningDetails = message.reasoning_details ?? undefined
+  parsed.refusal = message.refusal ?? undefined
+  return parsed
 }
 
 /** The other name of the field, which several vendors want replayed. */

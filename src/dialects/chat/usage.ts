@@ -98,8 +98,8 @@ function nativeOf(raw: JsonObject): JsonObject | undefined {
 function countsBeside(details: unknown, ours: ReadonlySet<string>): JsonObject | undefined {
   const rest = isObject(details) ? restOf(details, ours) : undefined
   if (rest === undefined) return undefined
-  const told = Object.entries(rest).filter(([, value]) => value !== null)
-  return told.length === 0 ? undefined : Object.fromEntries(told)
+  const reported = Object.entries(rest).filter(([, value]) => value !== null)
+  return reported.length === 0 ? undefined : Object.fromEntries(reported)
 }
 
 /**

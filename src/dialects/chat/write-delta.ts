@@ -101,7 +101,7 @@ function toolCallOf(delta: ChoiceDelta, index: number): ToolCallDelta {
   return added
 }
 
-/** One entry of a chunk's `choices`; undefined when there is nothing to tell. */
+/** One entry of a chunk's `choices`; undefined if it has no content. */
 export function writeChoice(
   delta: ChoiceDelta,
   state: ChoiceState,

@@ -55,10 +55,10 @@ type ForeignChoice = NonNullable<ChatNative['choices']>[number]
 function foreignChoices(natives: readonly ChatNative[]): Map<number, ForeignChoice[]> {
   const byIndex = new Map<number, ForeignChoice[]>()
   for (const { choices = [] } of natives) {
-    const told = new Set<number>()
+    const seen = new Set<number>()
     for (const choice of choices) {
-      if (told.has(choice.index)) continue
-      told.add(choice.index)
+      if (seen.has(choice.index)) continue
+      seen.add(choice.index)
       const others = byIndex.get(choice.index)
       if (others) others.push(choice)
       else byIndex.set(choice.index, [choice])
@@ -70,14 +70,14 @@ function foreignChoices(natives: readonly ChatNative[]): Map<number, ForeignChoi
 function viewChoice(
   choice: ResultChoice,
   foreign: readonly ForeignChoice[],
-  isWhole: boolean,
+  isComplete: boolean,
   reply: ReplyContext,
 ): JsonObject {
-  const message = isWhole ? foreignMessage(foreign[0]?.message, reply.hideReasoning) : undefined
-  const said = viewMessage(choice, reply.hideReasoning)
+  const message = isComplete ? foreignMessage(foreign[0]?.message, reply.hideReasoning) : undefined
+  const viewed = viewMessage(choice, reply.hideReasoning)
   const view: JsonObject = foreign.length === 0 ? {} : merge(foreign.map((each) => each.choice))
   view.index = choice.index
-  view.message = message ? { ...message, ...said } : said
+  view.message = message ? { ...message, ...viewed } : viewed
   view.finish_reason = choice.finish.reason
   view.native_finish_reason = choice.finish.native
   view.logprobs = choice.logprobs && { refusal: null, ...choice.logprobs }

@@ -37,7 +37,7 @@ export function createCohereDecoder(status: number): ReplyDecoder {
     readEvent: (event, _, events) => readEvent(event, state, events),
     readBody(body, events) {
       if (isErrorBody(body) || !isObject(body) || !isObject(body['message'])) return false
-      readWhole(body, body['message'], state, events)
+      readReply(body, body['message'], state, events)
       return true
     },
     isFinished: () => state.native !== null,
@@ -83,7 +83,7 @@ function readEvent(event: JsonObject, state: ReplyState, events: InferenceEvent[
   }
 }
 
-function readWhole(body: JsonObject, message: JsonObject, state: ReplyState, events: InferenceEvent[]): void {
+function readReply(body: JsonObject, message: JsonObject, state: ReplyState, events: InferenceEvent[]): void {
   const { content } = state
   start(body, state, events)
   addPlan(message['tool_plan'], events)

@@ -11,9 +11,9 @@ export const writeToolName = (name: string): string =>
   name.replace(FORBIDDEN, (character) => `_x${character.codePointAt(0)?.toString(16)}_`)
 
 export const readToolName = (name: string): string =>
-  name.replace(ESCAPED, (whole, hex: string) => {
+  name.replace(ESCAPED, (escaped, hex: string) => {
     const code = Number.parseInt(hex, 16)
-    return code <= 0x10ffff ? String.fromCodePoint(code) : whole
+    return code <= 0x10ffff ? String.fromCodePoint(code) : escaped
   })
 
 const MOST_ID_CHARACTERS = 64

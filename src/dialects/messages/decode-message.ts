@@ -7,7 +7,7 @@ import { checkItems, checkUsage } from '../reply-decoder.ts'
 import { openBlock } from './decode-block.ts'
 import { mergeUsage, readServiceTier, readUsage } from './usage.ts'
 
-/** A block under way, and which of this reply's it is. */
+/** A block under way, and its place among the blocks of this reply. */
 interface OpenBlock {
   readonly index: number
   readonly block: Block
@@ -16,7 +16,7 @@ interface OpenBlock {
 /** The state of one reply between its events. */
 interface MessageState extends ReplyProgress {
   readonly blocks: Blocks
-  /** By the index of upstream. */
+  /** By the provider's index. */
   readonly open: Map<number, OpenBlock>
   /** How many blocks were started. */
   started: number
@@ -54,15 +54,15 @@ export function readEvent(event: JsonObject, state: MessageState, events: Infere
       break
     case 'message_delta':
       if (isObject(event['delta'])) readStop(event['delta'], state, events)
-      tellUsage(event['usage'], state, events)
-      tell(event, state, events)
+      emitUsage(event['usage'], state, events)
+      emit(event, state, events)
       break
     case 'message_stop':
       state.isTerminated = true
-      tell(event, state, events)
+      emit(event, state, events)
       break
     default:
-      if (isString(event['type'])) tell(event, state, events)
+      if (isString(event['type'])) emit(event, state, events)
   }
 }
 
@@ -85,7 +85,7 @@ export function endMessage(state: MessageState, events: InferenceEvent[]): void 
 }
 
 /** For a writer of this dialect. A body is emitted as one message instead. */
-function tell(event: JsonObject, { isBody }: MessageState, events: InferenceEvent[]): void {
+function emit(event: JsonObject, { isBody }: MessageState, events: InferenceEvent[]): void {
   if (!isBody) events.push({ type: 'native', dialect: 'messages', data: { event } })
 }
 
@@ -106,15 +106,15 @@ function startMessage(
       model: asText(model) ?? null,
       created: null,
     })
-    tell(event, state, events)
+    emit(event, state, events)
   }
   state.hasStarted = true
-  tellUsage(usage, state, events)
+  emitUsage(usage, state, events)
 }
 
-function tellUsage(told: unknown, state: MessageState, events: InferenceEvent[]): void {
-  if (!isObject(told)) return
-  state.usage = mergeUsage(state.usage, told)
+function emitUsage(raw: unknown, state: MessageState, events: InferenceEvent[]): void {
+  if (!isObject(raw)) return
+  state.usage = mergeUsage(state.usage, raw)
   checkUsage(state.usage)
   const usage = readUsage(state.usage)
   if (usage) events.push({ type: 'usage', usage, serviceTier: readServiceTier(state.usage) })
@@ -145,7 +145,7 @@ function startBlock(
   stopBlock(at, {}, false, state, events)
   checkItems(state.started)
   const index = state.started++
-  tell({ ...event, type: 'content_block_start', index, content_block: raw }, state, events)
+  emit({ ...event, type: 'content_block_start', index, content_block: raw }, state, events)
   state.open.set(at, { index, block: openBlock(raw, state.blocks, events) })
 }
 
@@ -157,7 +157,7 @@ function readDelta(at: number, event: JsonObject, state: MessageState, events: I
   const open = state.open.get(at)
   if (open === undefined) return
   const isLast = open.index === state.started - 1
-  if (!isLast || !isPlainText(event)) tell({ ...event, index: open.index }, state, events)
+  if (!isLast || !isPlainText(event)) emit({ ...event, index: open.index }, state, events)
   open.block.add(delta, events)
 }
 
@@ -168,7 +168,7 @@ function blockFor(deltaType: unknown): JsonObject | undefined {
     : undefined
 }
 
-/** A piece of text, and nothing that the neutral event does not say. */
+/** True for a piece of text without fields that the neutral event lacks. */
 export function isPlainText(event: unknown): boolean {
   if (!isObject(event) || event['type'] !== 'content_block_delta') return false
   const { delta } = event
@@ -184,17 +184,17 @@ export function isPlainText(event: unknown): boolean {
 function stopBlock(
   at: number,
   event: JsonObject,
-  wasCut: boolean,
+  wasTruncated: boolean,
   state: MessageState,
   events: InferenceEvent[],
 ): void {
   const open = state.open.get(at)
   if (open === undefined) return
-  open.block.close(wasCut, events)
-  tell({ ...event, type: 'content_block_stop', index: open.index }, state, events)
+  open.block.close(wasTruncated, events)
+  emit({ ...event, type: 'content_block_stop', index: open.index }, state, events)
   state.open.delete(at)
 }
 
-function closeBlocks(wasCut: boolean, state: MessageState, events: InferenceEvent[]): void {
-  for (const at of [...state.open.keys()]) stopBlock(at, {}, wasCut, state, events)
+function closeBlocks(wasTruncated: boolean, state: MessageState, events: InferenceEvent[]): void {
+  for (const at of [...state.open.keys()]) stopBlock(at, {}, wasTruncated, state, events)
 }

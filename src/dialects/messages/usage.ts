@@ -58,8 +58,8 @@ export function readServiceTier(raw: JsonObject): string | null {
  * Usage as Anthropic counts it: `input_tokens` without what was read from or written to a cache, `output_tokens`
  * with thinking. Anthropic's other fields are kept; null: no usage so far.
  */
-export function viewTokens(told: Usage | null, serviceTier: string | null): JsonObject {
-  const usage = told ?? NO_USAGE
+export function viewTokens(reported: Usage | null, serviceTier: string | null): JsonObject {
+  const usage = reported ?? NO_USAGE
   const native = nativeFieldsOf(usage, 'messages')
   const { cacheWriteTokens, cacheWriteHourTokens: hour = 0, webSearchRequests } = usage
   return {

@@ -51,7 +51,7 @@ function write(event: InferenceEvent, state: BlockState): void {
       addArguments(event.json, open, state)
       return
     }
-    if (!isWhole(open)) {
+    if (!isComplete(open)) {
       wait(event, state)
       return
     }
@@ -170,13 +170,13 @@ function sourceOf(url: string): JsonObject {
 }
 
 function addArguments(json: string, open: OpenCall, state: BlockState): void {
-  tellArguments(json, open, state)
-  if (state.resumed === state.waiting.length || !isWhole(open)) return
+  writeArguments(json, open, state)
+  if (state.resumed === state.waiting.length || !isComplete(open)) return
   closeBlock(state)
   resume(state)
 }
 
-function tellArguments(json: string, open: OpenCall, state: BlockState): void {
+function writeArguments(json: string, open: OpenCall, state: BlockState): void {
   if (json === '') return
   const head = open.isText && !open.hasJson ? '{"input":"' : ''
   open.hasJson = true
@@ -192,18 +192,18 @@ function resume(state: BlockState): void {
     const { event, pieces } = next
     const { open } = state
     if (open?.kind === 'call') {
-      if (!isWhole(open)) return
+      if (!isComplete(open)) return
       closeBlock(state)
     }
     state.resumed++
     writeNow(event, state)
     if (event.type !== 'tool-call-start') continue
     waitingCalls.delete(event.index)
-    if (state.open?.kind === 'call') for (const piece of pieces) tellArguments(piece, state.open, state)
+    if (state.open?.kind === 'call') for (const piece of pieces) writeArguments(piece, state.open, state)
   }
   state.waiting = []
   state.resumed = 0
 }
 
 /** The end of text shows only when something else comes. */
-const isWhole = ({ end, isText }: OpenCall): boolean => isText || end.isObject()
+const isComplete = ({ end, isText }: OpenCall): boolean => isText || end.isObject()

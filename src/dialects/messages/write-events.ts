@@ -44,8 +44,8 @@ function stopReasonOf({ reason, native }: Finish): string | null {
 
 /** How a message ended. `refusal`: the text of a refusal, under any finish reason. */
 export function viewStop(finish: Finish | undefined, refusal: string): JsonObject {
-  const told = finish ? stopReasonOf(finish) : STOP_REASONS.stop
-  const reason = refusal === '' ? told : STOP_REASONS.content_filter
+  const reported = finish ? stopReasonOf(finish) : STOP_REASONS.stop
+  const reason = refusal === '' ? reported : STOP_REASONS.content_filter
   return {
     stop_reason: reason,
     stop_sequence: null,

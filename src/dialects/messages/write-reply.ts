@@ -70,7 +70,7 @@ function viewResult(
   }
 }
 
-/** Blocks that neutral events tell of. */
+/** Blocks that neutral events contain. */
 const TOLD = new Set<unknown>(['text', 'thinking', 'redacted_thinking', 'tool_use'])
 
 /** Of a stream of this dialect that was collected: the blocks that it alone has, and how the message ended. */

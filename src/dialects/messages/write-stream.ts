@@ -114,11 +114,11 @@ function writeFrame({ events }: InferenceFrame, state: StreamState): void {
     for (const event of natives) relay(event, state)
     return
   }
-  const said = events.filter((event) => 'choice' in event && event.choice === 0)
-  if (said.length === 0) return
+  const shown = events.filter((event) => 'choice' in event && event.choice === 0)
+  if (shown.length === 0) return
   start(state, {})
-  if (!state.isRelay) writeBlocks(said, state.blocks)
-  else for (const event of said) if (event.type === 'text-delta') relayText(event.text, state)
+  if (!state.isRelay) writeBlocks(shown, state.blocks)
+  else for (const event of shown) if (event.type === 'text-delta') relayText(event.text, state)
 }
 
 function nativeOf(event: InferenceEvent): JsonObject[] {

@@ -37,7 +37,7 @@ export function applyReasoning(
   attempt: Attempt,
   drop: Drop,
 ): void {
-  const said = fieldsOf(body.reasoning)
+  const sent = fieldsOf(body.reasoning)
   delete body.reasoning
   const { reasoning = {} } = request
   if (!mayReason(attempt.endpoint)) {
@@ -45,10 +45,10 @@ export function applyReasoning(
     return
   }
   if (attempt.provider.quirks.reasoningField === 'reasoning') {
-    setUnlessEmpty(body, { ...said, ...wholeOf(reasoning) })
+    setUnlessEmpty(body, { ...sent, ...fieldsOfReasoning(reasoning) })
     return
   }
-  const rest = Object.fromEntries(Object.entries(said).filter(([name]) => !OURS.includes(name)))
+  const rest = Object.fromEntries(Object.entries(sent).filter(([name]) => !OURS.includes(name)))
   setUnlessEmpty(body, {
     ...rest,
     ...carried(reasoning, request, drop),
@@ -112,7 +112,7 @@ function askedEffort({ effort, enabled, maxTokens }: Reasoning, drop: Drop): Eff
   return enabled === true ? 'medium' : undefined
 }
 
-const wholeOf = ({ effort, maxTokens, enabled, exclude, summary }: Reasoning): JsonObject =>
+const fieldsOfReasoning = ({ effort, maxTokens, enabled, exclude, summary }: Reasoning): JsonObject =>
   defined({ effort, max_tokens: maxTokens, enabled, exclude, summary })
 
 /**

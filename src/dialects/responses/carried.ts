@@ -28,10 +28,10 @@ export function carry(
   { carrier, isAskedFor }: Carrying,
 ): JsonObject {
   const format = details.find((detail) => isString(detail.format))?.format ?? UNKNOWN_FORMAT
-  const whole = details.length > 0 ? merged(details) : texts.map(plainDetail)
-  const isShown = texts.join('') === whole.map(visibleText).join('')
-  if (whole.length === 0 || (isShown && !isAskedFor && !whole.some(isOpaque))) return { format }
-  return defined({ encrypted_content: sealUnlessLong({ details: whole }, carrier), format })
+  const joined = details.length > 0 ? merged(details) : texts.map(plainDetail)
+  const isShown = texts.join('') === joined.map(visibleText).join('')
+  if (joined.length === 0 || (isShown && !isAskedFor && !joined.some(isOpaque))) return { format }
+  return defined({ encrypted_content: sealUnlessLong({ details: joined }, carrier), format })
 }
 
 const plainDetail = (text: string, index: number): JsonObject => ({
@@ -69,13 +69,13 @@ export const isForeign = (item: JsonObject): boolean =>
 
 /** Pieces of one text that was streamed become one: they share type and index, and the last has the signature. */
 export function merged(details: readonly JsonObject[]): JsonObject[] {
-  const whole: JsonObject[] = []
+  const joined: JsonObject[] = []
   for (const detail of details) {
-    const last = whole.at(-1)
+    const last = joined.at(-1)
     if (last && isContinued(last, detail)) addTo(last, detail)
-    else whole.push({ ...detail })
+    else joined.push({ ...detail })
   }
-  return whole
+  return joined
 }
 
 const isContinued = (last: JsonObject, { type, index, id, format }: JsonObject): boolean =>

@@ -50,11 +50,11 @@ export const newResponse = (status: number): ResponseState => ({
 })
 
 /** Deltas and complete texts of parts, by the middle of their event's name: `response.output_text.delta`. */
-const PARTS: Readonly<Record<string, { kind: PartKind; index: string; whole: string }>> = {
-  output_text: { kind: 'text', index: 'content_index', whole: 'text' },
-  refusal: { kind: 'refusal', index: 'content_index', whole: 'refusal' },
-  reasoning_text: { kind: 'thought', index: 'content_index', whole: 'text' },
-  reasoning_summary_text: { kind: 'summary', index: 'summary_index', whole: 'text' },
+const PARTS: Readonly<Record<string, { kind: PartKind; index: string; complete: string }>> = {
+  output_text: { kind: 'text', index: 'content_index', complete: 'text' },
+  refusal: { kind: 'refusal', index: 'content_index', complete: 'refusal' },
+  reasoning_text: { kind: 'thought', index: 'content_index', complete: 'text' },
+  reasoning_summary_text: { kind: 'summary', index: 'summary_index', complete: 'text' },
 }
 
 /** Events without content: OpenAI and its relays send them in long silences. */
@@ -66,7 +66,7 @@ const SILENT = new Set(['keepalive', 'ping'])
  * | event | becomes |
  * |---|---|
  * | `response.created`, `.queued`, `.in_progress` | response-start (the first of them) |
- * | `response.output_item.added`, `.done` | `native`; what the item says that was not told (`decode-items.ts`) |
+ * | `response.output_item.added`, `.done` | `native`; the parts of the item that no delta had (`decode-items.ts`) |
  * | `….delta` of text, refusal, reasoning, arguments, input | the delta of that kind |
  * | `….done` of the same, and of parts | what the deltas left out |
  * | `response.output_text.annotation.added` | annotation |
@@ -101,23 +101,23 @@ const PREFIX = 'response.'
 
 /** Reads a complete response. */
 export function readResponse(response: JsonObject, state: ResponseState, events: InferenceEvent[]): void {
-  tellStart(response, state, events)
+  emitStart(response, state, events)
   endResponse(response, {}, state, events)
 }
 
 function readText(
   event: JsonObject,
-  { kind, index, whole }: (typeof PARTS)[string],
-  isWhole: boolean,
+  { kind, index, complete }: (typeof PARTS)[string],
+  isComplete: boolean,
   state: ResponseState,
   events: InferenceEvent[],
 ): void {
   const { items, reply } = state
   const { parts } = itemAt(event, kind === 'text' || kind === 'refusal' ? 'message' : 'reasoning', items)
   const part = partAt(kind, event[index], parts, reply)
-  if (isWhole) addRest(part, event[whole], parts, reply, events)
+  if (isComplete) addRest(part, event[complete], parts, reply, events)
   else addPiece(part, event['delta'], parts, reply, events)
-  addLogprobs(part, event['logprobs'], isWhole, events)
+  addLogprobs(part, event['logprobs'], isComplete, events)
   if (kind === 'text') state.textPart = part
 }
 
@@ -167,7 +167,7 @@ function readStep(event: JsonObject, step: string, state: ResponseState, events:
       completeArguments(itemAt(event, 'custom_tool_call', items).call, event['input'], events)
       return
     default:
-      tellNative({ event }, events)
+      emitNative({ event }, events)
   }
 }
 
@@ -180,7 +180,7 @@ function readItem(event: JsonObject, isDone: boolean, state: ResponseState, even
   checkItems(items.size)
   items.set(at, item)
   if (isDone) finishItem(raw, item, false, reply, events)
-  tellNative({ event }, events)
+  emitNative({ event }, events)
   if (!isDone) startItem(raw, item, reply, events)
 }
 
@@ -192,7 +192,7 @@ function readProgress(
   state: ResponseState,
   events: InferenceEvent[],
 ): void {
-  tellStart(response, state, events)
+  emitStart(response, state, events)
   if (subject === 'created' || subject === 'in_progress' || subject === 'queued') return
   // The event's name decides how the response ended, whatever its status field is.
   endResponse(ENDS.has(subject) ? { ...response, status: subject } : response, event, state, events)
@@ -200,7 +200,7 @@ function readProgress(
 
 const ENDS = new Set(['completed', 'incomplete', 'failed', 'cancelled'])
 
-function tellStart(response: JsonObject, state: ResponseState, events: InferenceEvent[]): void {
+function emitStart(response: JsonObject, state: ResponseState, events: InferenceEvent[]): void {
   if (state.hasStarted) return
   state.hasStarted = true
   const { id, model, created_at } = response
@@ -210,7 +210,7 @@ function tellStart(response: JsonObject, state: ResponseState, events: Inference
     model: asFilledText(model) ?? null,
     created: typeof created_at === 'number' ? Math.floor(created_at) : null,
   })
-  if (!isOver(response['status'])) tellNative({ response: shownOf(response, {}) }, events)
+  if (!isOver(response['status'])) emitNative({ response: shownOf(response, {}) }, events)
 }
 
 const isOver = (status: unknown): boolean => status !== 'in_progress' && status !== 'queued'
@@ -225,7 +225,7 @@ function endResponse(
   if (!isOver(status)) return
   const isFailed = status === 'failed' || status === 'cancelled'
   if (!isFailed) finishItems(response, state, events)
-  tellNative({ response: shownOf(response, event) }, events)
+  emitNative({ response: shownOf(response, event) }, events)
   const usage = readUsage(response, state.reply.searches)
   const { service_tier } = response
   state.hasUsage = usage !== undefined
@@ -248,7 +248,7 @@ const cancelled = (status: number): UpstreamError =>
 function finishItems(response: JsonObject, state: ResponseState, events: InferenceEvent[]): void {
   const { items, reply } = state
   const output = asList(response['output'])
-  const wasCut = response['status'] === 'incomplete'
+  const wasTruncated = response['status'] === 'incomplete'
   const isNew = items.size === 0
   for (const [at, raw] of output.entries()) {
     if (!isObject(raw)) continue
@@ -256,12 +256,12 @@ function finishItems(response: JsonObject, state: ResponseState, events: Inferen
     if (item === undefined || item.isDone || item.type !== raw['type']) continue
     checkItems(items.size)
     items.set(at, item)
-    finishItem(raw, item, wasCut, reply, events)
-    tellNative({ event: { type: 'response.output_item.done', output_index: at, item: raw } }, events)
+    finishItem(raw, item, wasTruncated, reply, events)
+    emitNative({ event: { type: 'response.output_item.done', output_index: at, item: raw } }, events)
   }
   for (const item of items.values()) {
     if (!item.isDone && item.call.index !== undefined) {
-      finishItem({ type: item.type, name: 'told' }, item, wasCut, reply, events)
+      finishItem({ type: item.type, name: 'reported' }, item, wasTruncated, reply, events)
     }
   }
 }
@@ -271,12 +271,12 @@ function finishOf({ status, incomplete_details }: JsonObject, hasCalls: boolean)
   if (status !== 'incomplete') {
     return { choice: 0, reason: defaultReason(hasCalls), native: asText(status) ?? null }
   }
-  const told = asObject(incomplete_details)?.['reason']
-  if (!isString(told)) return { choice: 0, reason: 'length', native: status }
-  const reason = finishReasonOf(told, false)
-  return { choice: 0, reason: reason === 'stop' ? 'length' : reason, native: told }
+  const reported = asObject(incomplete_details)?.['reason']
+  if (!isString(reported)) return { choice: 0, reason: 'length', native: status }
+  const reason = finishReasonOf(reported, false)
+  return { choice: 0, reason: reason === 'stop' ? 'length' : reason, native: reported }
 }
 
-function tellNative(data: ResponsesNative, events: InferenceEvent[]): void {
+function emitNative(data: ResponsesNative, events: InferenceEvent[]): void {
   events.push({ type: 'native', dialect: 'responses', data })
 }

@@ -61,19 +61,19 @@ export function startItem(raw: JsonObject, item: Item, reply: Reply, events: Inf
  * | `function_call`, `custom_tool_call` | a tool call; `extra.type` of the latter is `custom` |
  * | `image_generation_call` | an image, as a data URL |
  *
- * `wasCut`: the reply ended in its midst, so what is missing is missing.
+ * `wasTruncated`: the reply ended inside the item, so incomplete arguments stay incomplete.
  */
 export function finishItem(
   raw: JsonObject,
   item: Item,
-  wasCut: boolean,
+  wasTruncated: boolean,
   reply: Reply,
   events: InferenceEvent[],
 ): void {
   item.isDone = true
   if (raw['type'] === ITEM.message) finishMessage(raw, item.parts, reply, events)
   if (raw['type'] === ITEM.reasoning) finishReasoning(raw, item.parts, reply, events)
-  if (isCall(raw)) finishCall(raw, item.call, wasCut || raw['status'] === 'incomplete', reply, events)
+  if (isCall(raw)) finishCall(raw, item.call, wasTruncated || raw['status'] === 'incomplete', reply, events)
   if (raw['type'] === ITEM.imageGenerationCall) addImage(raw, events)
   if (raw['type'] === ITEM.webSearchCall && isSearch(raw)) reply.searches++
 }
@@ -161,7 +161,7 @@ function startCall(raw: JsonObject, call: Call, reply: Reply, events: InferenceE
     name: String(raw['name']),
     ...(extra ? { extra } : {}),
   })
-  if (call.json !== '') tellArguments(call.index, call.json, events)
+  if (call.json !== '') emitArguments(call.index, call.json, events)
 }
 
 /** A piece of a call's arguments. */
@@ -169,22 +169,22 @@ export function addArguments(call: Call, json: unknown, events: InferenceEvent[]
   if (!isText(json)) return
   call.length += json.length
   if (call.index === undefined) call.json += json
-  else tellArguments(call.index, json, events)
+  else emitArguments(call.index, json, events)
 }
 
 /** Complete arguments, after their pieces or in their place. */
-export function completeArguments(call: Call, whole: unknown, events: InferenceEvent[]): void {
-  if (isString(whole)) addArguments(call, whole.slice(call.length), events)
+export function completeArguments(call: Call, complete: unknown, events: InferenceEvent[]): void {
+  if (isString(complete)) addArguments(call, complete.slice(call.length), events)
 }
 
-const tellArguments = (index: number, json: string, events: InferenceEvent[]): void => {
+const emitArguments = (index: number, json: string, events: InferenceEvent[]): void => {
   events.push({ type: 'tool-call-delta', choice: 0, index, json })
 }
 
 function finishCall(
   raw: JsonObject,
   call: Call,
-  wasCut: boolean,
+  wasTruncated: boolean,
   reply: Reply,
   events: InferenceEvent[],
 ): void {
@@ -193,9 +193,9 @@ function finishCall(
   }
   startCall(raw, call, reply, events)
   const isCustom = raw['type'] === ITEM.customToolCall
-  const told = isCustom ? raw['input'] : raw['arguments']
-  completeArguments(call, isObject(told) ? JSON.stringify(told) : told, events)
-  if (call.length === 0 && !isCustom && !wasCut) addArguments(call, '{}', events)
+  const last = isCustom ? raw['input'] : raw['arguments']
+  completeArguments(call, isObject(last) ? JSON.stringify(last) : last, events)
+  if (call.length === 0 && !isCustom && !wasTruncated) addArguments(call, '{}', events)
 }
 
 /** The first letters of base64 by the kind of image, for providers that do not name it. */

@@ -36,7 +36,7 @@ export interface Parts {
   /** The item's `id` and reasoning `format`. */
   shared: JsonObject
   /** UTF-16 units of reasoning: emitted, in the events of its parts, and in those that repeat them. */
-  told: number
+  emitted: number
   own: number
   repeated: number
   readonly byName: Map<string, Part>
@@ -44,7 +44,7 @@ export interface Parts {
 
 export const newParts = (item: JsonObject): Parts => ({
   shared: sharedFields(item),
-  told: 0,
+  emitted: 0,
   own: 0,
   repeated: 0,
   byName: new Map(),
@@ -88,7 +88,7 @@ export function addPiece(
       return
     default:
       parts.own += text.length
-      tellReasoning(text, parts.own, parts, events)
+      emitReasoning(text, parts.own, parts, events)
       events.push(detailOf({ ...pieceOf(part.kind, text), ...parts.shared, index: part.index }))
   }
 }
@@ -96,26 +96,26 @@ export function addPiece(
 /** The rest of a part whose complete text came: some servers send no deltas, or not all. */
 export function addRest(
   part: Part,
-  whole: unknown,
+  complete: unknown,
   parts: Parts,
   reply: Reply,
   events: InferenceEvent[],
 ): void {
-  if (isString(whole)) addPiece(part, whole.slice(part.length), parts, reply, events)
+  if (isString(complete)) addPiece(part, complete.slice(part.length), parts, reply, events)
 }
 
 /** `response.reasoning.delta` repeats the events of the parts if a server sends both, and else replaces them. */
 export function addRepeated(text: unknown, parts: Parts, events: InferenceEvent[]): void {
   if (!isString(text)) return
   parts.repeated += text.length
-  tellReasoning(text, parts.repeated, parts, events)
+  emitReasoning(text, parts.repeated, parts, events)
 }
 
 /** Two kinds of events carry one text: the one that is ahead counts. */
-function tellReasoning(text: string, length: number, parts: Parts, events: InferenceEvent[]): void {
-  const missing = Math.min(length - parts.told, text.length)
+function emitReasoning(text: string, length: number, parts: Parts, events: InferenceEvent[]): void {
+  const missing = Math.min(length - parts.emitted, text.length)
   if (missing <= 0) return
-  parts.told = length
+  parts.emitted = length
   events.push({ type: 'reasoning-delta', choice: 0, text: text.slice(text.length - missing) })
 }
 
@@ -145,8 +145,13 @@ function citationOf(raw: JsonObject, startsAt: number): UrlCitation | undefined 
 }
 
 /** The tokens of a delta; those of a complete part only if its deltas had none. */
-export function addLogprobs(part: Part, logprobs: unknown, isWhole: boolean, events: InferenceEvent[]): void {
-  if (!Array.isArray(logprobs) || logprobs.length === 0 || (isWhole && part.hasLogprobs)) return
+export function addLogprobs(
+  part: Part,
+  logprobs: unknown,
+  isComplete: boolean,
+  events: InferenceEvent[],
+): void {
+  if (!Array.isArray(logprobs) || logprobs.length === 0 || (isComplete && part.hasLogprobs)) return
   part.hasLogprobs = true
   events.push({ type: 'logprobs', choice: 0, logprobs: { content: logprobs } })
 }

@@ -41,7 +41,7 @@ interface Turn {
   /** Parts of the message, while more may follow; they become its content. */
   parts: ContentPart[] | undefined
   /** It has text or a refusal, and not only items of built-in tools. */
-  hasSaid: boolean
+  hasSpoken: boolean
 }
 
 interface Reading {
@@ -70,8 +70,8 @@ export function readItems(items: readonly JsonObject[], goesOn: boolean): Conver
   return reading.effort === undefined ? { messages } : { messages, effort: reading.effort }
 }
 
-function addTurn(turns: Turn[], message: Message, hasSaid = true): Turn {
-  const turn: Turn = { message, outputs: [], parts: undefined, hasSaid }
+function addTurn(turns: Turn[], message: Message, hasSpoken = true): Turn {
+  const turn: Turn = { message, outputs: [], parts: undefined, hasSpoken }
   turns.push(turn)
   return turn
 }
@@ -103,7 +103,7 @@ const readServerTool = reader(serverToolItem, (item, _, reading) => keepOwn(item
 const READERS: Readonly<Record<string, ReadItem>> = {
   message: reader(messageItem, (item, at, { turns }) => {
     const read = { ...readContent(item.content, `${at}.content`), ...phaseOf(item.phase) }
-    if (item.role === 'assistant') addSaid(read, turns)
+    if (item.role === 'assistant') addSpoken(read, turns)
     else addTurn(turns, { role: item.role, ...read, content: read.content ?? '' })
   }),
   function_call: reader(functionCallItem, (item, _, reading) => {
@@ -159,19 +159,19 @@ const hasText = ({ content, refusal }: Partial<Message>): boolean =>
   refusal !== undefined || (content ?? null) !== null
 
 /** A second text is a message of its own, unless calls wait for their outputs: nothing may come between those. */
-function addSaid(said: Partial<Message>, turns: Turn[]): void {
+function addSpoken(spoken: Partial<Message>, turns: Turn[]): void {
   const last = openAssistant(turns)
   const { message } = last
-  if (last.hasSaid && message.toolCalls === undefined) {
-    addTurn(turns, { role: 'assistant', ...said, content: said.content ?? null }, hasText(said))
+  if (last.hasSpoken && message.toolCalls === undefined) {
+    addTurn(turns, { role: 'assistant', ...spoken, content: spoken.content ?? null }, hasText(spoken))
     return
   }
   const isFirst = message.content === null && last.parts === undefined
-  const { content = null, ...more } = said
+  const { content = null, ...more } = spoken
   Object.assign(message, more)
-  if (isFirst && !last.hasSaid) message.content = content
+  if (isFirst && !last.hasSpoken) message.content = content
   else addParts(last, partsOf(content))
-  last.hasSaid ||= hasText(said)
+  last.hasSpoken ||= hasText(spoken)
 }
 
 /** Adds in place: a turn may have as many parts as the request has items. */

@@ -111,8 +111,8 @@ function readFormat({ text }: ResponsesBody): JsonObject | undefined {
   if (!format || format.type === 'text') return undefined
   if (format.type === 'json_object') return { type: 'json_object' }
   const { type, description, strict, ...schema } = format
-  const said = { description: description ?? undefined, strict: strict ?? undefined }
-  return { type, json_schema: defined({ ...schema, ...said }) }
+  const more = { description: description ?? undefined, strict: strict ?? undefined }
+  return { type, json_schema: defined({ ...schema, ...more }) }
 }
 
 /** What the caller set, in the catalogue's words (`supported_parameters`). */

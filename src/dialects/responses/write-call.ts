@@ -39,43 +39,45 @@ export function openCall(slot: Slot, head: CallHead): { text: string; item: Call
   }
   const place = { item_id: id, output_index: index }
   /** The part of it that was written. */
-  let told = ''
+  let sent = ''
   const end = createJsonEnd()
-  let whole: JsonObject | null = null
+  let complete: JsonObject | null = null
 
-  function tell(delta: string): string {
+  function emit(delta: string): string {
     if (delta === '') return ''
-    told += delta
+    sent += delta
     end.push(delta)
     return events.write(`${event}.delta`, { ...place, delta })
   }
 
   /** A call without arguments has an empty object. */
-  function finish(native: JsonObject | undefined, isWhole: boolean): { text: string; value: string } {
+  function finish(native: JsonObject | undefined, isComplete: boolean): { text: string; value: string } {
     if (reader) {
-      const { rest, whole: value } = reader.end()
-      return { text: tell(rest), value }
+      const { rest, complete: value } = reader.end()
+      return { text: emit(rest), value }
     }
-    const last = textOf(native?.[field]) || told
-    const value = last === '' && !isCustom && isWhole ? '{}' : last
-    return { text: value.startsWith(told) ? tell(value.slice(told.length)) : '', value }
+    const last = textOf(native?.[field]) || sent
+    const value = last === '' && !isCustom && isComplete ? '{}' : last
+    return { text: value.startsWith(sent) ? emit(value.slice(sent.length)) : '', value }
   }
 
   const item: CallOutput = {
     slot,
     type,
-    get whole() {
-      return whole
+    get complete() {
+      return complete
     },
-    add: (piece) => tell(reader ? reader.push(piece) : piece),
+    add: (piece) => emit(reader ? reader.push(piece) : piece),
     // Nothing can follow arguments that are a complete object.
     mayGoOn: () => isCustom || !end.isObject(),
     close(status, native) {
       const { text, value } = finish(native, status === 'completed')
       const name = isCustom ? {} : { name: head.name }
-      whole = { ...shared, status, ...native, ...{ id, type, call_id: head.callId, [field]: value } }
+      complete = { ...shared, status, ...native, ...{ id, type, call_id: head.callId, [field]: value } }
       return (
-        text + events.write(`${event}.done`, { ...place, ...name, [field]: value }) + writeDone(slot, whole)
+        text +
+        events.write(`${event}.done`, { ...place, ...name, [field]: value }) +
+        writeDone(slot, complete)
       )
     },
   }
@@ -116,7 +118,7 @@ interface InputReader {
   /** A piece of the arguments → what it adds to the text. */
   push(json: string): string
   /** The missing rest, and the complete text. Arguments of another form are the text themselves. */
-  end(): { rest: string; whole: string }
+  end(): { rest: string; complete: string }
 }
 
 const OPENING = new RegExp(`^\\s*\\{\\s*"${CUSTOM_ARGUMENT}"\\s*:\\s*"`)
@@ -132,7 +134,7 @@ export function createInputReader(): InputReader {
   let json = ''
   /** What was not read. */
   let pending = ''
-  let told = ''
+  let sent = ''
   let hasBegun = false
   let isOver = false
 
@@ -162,14 +164,14 @@ export function createInputReader(): InputReader {
       const read = parseJson(`"${text}"`)
       if (!isString(read)) return ''
       pending = pending.slice(text.length)
-      told += read
+      sent += read
       return read
     },
     end() {
       const value = parseJson(json)
       const input = isObject(value) ? value[CUSTOM_ARGUMENT] : undefined
-      const whole = isString(input) ? input : told === '' ? json : told
-      return { rest: whole.startsWith(told) ? whole.slice(told.length) : '', whole }
+      const complete = isString(input) ? input : sent === '' ? json : sent
+      return { rest: complete.startsWith(sent) ? complete.slice(sent.length) : '', complete }
     },
   }
 }

@@ -21,7 +21,7 @@ export interface OutputItem {
   readonly slot: Slot
   readonly type: string
   /** The complete item; null while it is open. */
-  readonly whole: JsonObject | null
+  readonly complete: JsonObject | null
   /**
    * The events that end it, `output_item.done` the last of them. `native` is the item as a provider of this dialect
    * sent it at its end: callers receive that one, under the id that was announced.
@@ -43,18 +43,18 @@ export function writeDone({ events, index }: Slot, item: JsonObject, json = even
 /** An item that is forwarded unchanged: built-in and server tools, and unknown ones. */
 export function openPlain(slot: Slot, type: string): { text: string; item: OutputItem } {
   const added = { ...slot.native, type, id: slot.id }
-  let whole: JsonObject | null = null
+  let complete: JsonObject | null = null
   return {
     text: writeAdded(slot, added),
     item: {
       slot,
       type,
-      get whole() {
-        return whole
+      get complete() {
+        return complete
       },
       close(status, native) {
-        whole = { ...(native ?? { ...added, status }), id: slot.id }
-        return writeDone(slot, whole)
+        complete = { ...(native ?? { ...added, status }), id: slot.id }
+        return writeDone(slot, complete)
       },
     },
   }
@@ -66,7 +66,7 @@ export function writeImage(slot: Slot, url: string): { text: string; item: Outpu
   const format = head?.isBase64 ? /^image\/([a-z0-9.+-]+)$/i.exec(head.mediaType)?.[1] : undefined
   const place = { item_id: slot.id, output_index: slot.index }
   const item = { id: slot.id, type: 'image_generation_call', status: 'completed' }
-  const whole = {
+  const complete = {
     ...item,
     ...(format === undefined ? {} : { output_format: format }),
     result: head === null || format === undefined ? url : url.slice(head.length),
@@ -76,8 +76,8 @@ export function writeImage(slot: Slot, url: string): { text: string; item: Outpu
     slot.events.write('response.image_generation_call.in_progress', place) +
     slot.events.write('response.image_generation_call.generating', place) +
     slot.events.write('response.image_generation_call.completed', place) +
-    writeDone(slot, whole)
-  return { text, item: { slot, type: item.type, whole, close: () => '' } }
+    writeDone(slot, complete)
+  return { text, item: { slot, type: item.type, complete, close: () => '' } }
 }
 
 /** An item that has been opened, and the events of that. */
@@ -123,7 +123,7 @@ export function createItems(events: EventWriter, unique: string): Items {
     firstOwn(type) {
       const candidates = own.get(String(type))
       for (const item of candidates ?? []) {
-        if (item.whole === null) return item
+        if (item.complete === null) return item
         candidates?.delete(item)
       }
       return undefined
@@ -133,10 +133,10 @@ export function createItems(events: EventWriter, unique: string): Items {
     },
     slotOf(type, native) {
       const index = all.length
-      const told = isString(native?.id) ? native.id : ''
+      const reported = isString(native?.id) ? native.id : ''
       // xAI gives several items of one reply the same id (2026); clients tell items apart by it.
-      const isFree = told !== '' && !ids.has(told)
-      const id = isFree ? told : `${PREFIXES[type] ?? 'item'}_${unique}_${index}`
+      const isFree = reported !== '' && !ids.has(reported)
+      const id = isFree ? reported : `${PREFIXES[type] ?? 'item'}_${unique}_${index}`
       ids.add(id)
       return { events, index, id, native }
     },
@@ -164,4 +164,4 @@ export function createItems(events: EventWriter, unique: string): Items {
 }
 
 export const isOpen = <T extends OutputItem>(item: T | null): item is T =>
-  item !== null && item.whole === null
+  item !== null && item.complete === null

@@ -109,12 +109,12 @@ export function openMessage(slot: Slot, startsAt: number): { text: string; item:
   const { events, id } = slot
   const shared = { ...slot.native, id, type: 'message', role: 'assistant' }
   const parts = createParts(slot, startsAt)
-  let whole: JsonObject | null = null
+  let complete: JsonObject | null = null
   const item: MessageOutput = {
     slot,
     type: 'message',
-    get whole() {
-      return whole
+    get complete() {
+      return complete
     },
     addText(text, logprobs) {
       const opened = parts.within('output_text')
@@ -147,15 +147,16 @@ export function openMessage(slot: Slot, startsAt: number): { text: string; item:
     },
     close(status, native) {
       // Streamed content is kept if the provider's complete item leaves it out.
-      const told = Array.isArray(native?.content) && native.content.length > 0 ? native.content : undefined
-      const content = told?.map(completePart)
+      const ownParts =
+        Array.isArray(native?.content) && native.content.length > 0 ? native.content : undefined
+      const content = ownParts?.map(completePart)
       const last: unknown = parts.open === null ? undefined : content?.[parts.open.index]
       const isNew = parts.open === null && parts.closed.length === 0
       const text = isNew && content ? writeParts(content, parts, slot) : parts.close(asObject(last))
       const shown = content ?? parts.closed
-      whole = { ...(native ? { ...native, id } : { ...shared, status }), content: shown }
+      complete = { ...(native ? { ...native, id } : { ...shared, status }), content: shown }
       const json = jsonList(shown.map(events.jsonOf))
-      return text + writeDone(slot, whole, events.jsonWith(whole, new Map([['content', json]])))
+      return text + writeDone(slot, complete, events.jsonWith(complete, new Map([['content', json]])))
     },
   }
   return { text: writeAdded(slot, { ...shared, status: 'in_progress', content: [] }), item }

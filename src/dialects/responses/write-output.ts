@@ -134,7 +134,7 @@ export function createOutput({ events, tools, ...options }: OutputOptions): Outp
     addAudio: (audio) => inMessage(state, (item) => item.addAudio(audio)),
     natives: createNatives(events, items, (native) => announce(state, native)),
     close: (status) => items.close(status) + leave(state),
-    items: () => items.all.flatMap(({ whole }) => (whole === null ? [] : [whole])),
+    items: () => items.all.flatMap(({ complete }) => (complete === null ? [] : [complete])),
   }
 }
 

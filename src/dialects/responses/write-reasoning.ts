@@ -48,7 +48,7 @@ export function openReasoning(
   const texts: Record<ThoughtPart['kind'], string[]> = { summary: [], text: [] }
   const details: ReasoningDetail[] = []
   let part: OpenPart | null = null
-  let whole: JsonObject | null = null
+  let complete: JsonObject | null = null
 
   function closePart(): string {
     if (part === null) return ''
@@ -88,8 +88,8 @@ export function openReasoning(
   const item: ReasoningOutput = {
     slot,
     type: 'reasoning',
-    get whole() {
-      return whole
+    get complete() {
+      return complete
     },
     addText,
     addDetail(detail) {
@@ -98,7 +98,7 @@ export function openReasoning(
     },
     close(status, native) {
       const text = (native ? writeWhole(native) : '') + closePart()
-      whole = native
+      complete = native
         ? { ...native, id, ...completeTexts(native, texts) }
         : {
             ...shared,
@@ -106,7 +106,7 @@ export function openReasoning(
             ...viewTexts(texts),
             ...carry(details, [...texts.summary, ...texts.text], carrying),
           }
-      return text + writeDone(slot, whole)
+      return text + writeDone(slot, complete)
     },
   }
   return { text: writeAdded(slot, { ...shared, status: 'in_progress', summary: [] }), item }

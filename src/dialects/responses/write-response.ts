@@ -54,7 +54,7 @@ const OWN = new Set([
 export function viewResponse(reply: ReplyContext, shown: Shown): JsonObject {
   const { body } = reply.request
   const { status, output, closing, native } = shown
-  const told = native ?? {}
+  const reported = native ?? {}
   return {
     id: replyIdOf(reply.generationId, 'resp_'),
     object: 'response',
@@ -67,30 +67,30 @@ export function viewResponse(reply: ReplyContext, shown: Shown): JsonObject {
     ...(native === null ? undefined : restOf(native, OWN)),
     background: body.background ?? false,
     error: shown.error ?? null,
-    frequency_penalty: body.frequency_penalty ?? told.frequency_penalty ?? null,
+    frequency_penalty: body.frequency_penalty ?? reported.frequency_penalty ?? null,
     incomplete_details: viewIncomplete(shown),
     instructions: body.instructions ?? null,
-    max_output_tokens: body.max_output_tokens ?? told.max_output_tokens ?? null,
-    max_tool_calls: body.max_tool_calls ?? told.max_tool_calls ?? null,
+    max_output_tokens: body.max_output_tokens ?? reported.max_output_tokens ?? null,
+    max_tool_calls: body.max_tool_calls ?? reported.max_tool_calls ?? null,
     metadata: body.metadata ?? {},
     output,
     output_text: outputText(output),
-    parallel_tool_calls: body.parallel_tool_calls ?? told.parallel_tool_calls ?? true,
-    presence_penalty: body.presence_penalty ?? told.presence_penalty ?? null,
+    parallel_tool_calls: body.parallel_tool_calls ?? reported.parallel_tool_calls ?? true,
+    presence_penalty: body.presence_penalty ?? reported.presence_penalty ?? null,
     previous_response_id: body.previous_response_id ?? null,
-    prompt: body.prompt ?? told.prompt ?? null,
-    prompt_cache_key: body.prompt_cache_key ?? told.prompt_cache_key ?? null,
-    reasoning: viewReasoning(body.reasoning, told.reasoning),
-    safety_identifier: body.safety_identifier ?? told.safety_identifier ?? null,
-    service_tier: openaiTier(closing?.serviceTier ?? body.service_tier ?? told.service_tier ?? 'auto'),
+    prompt: body.prompt ?? reported.prompt ?? null,
+    prompt_cache_key: body.prompt_cache_key ?? reported.prompt_cache_key ?? null,
+    reasoning: viewReasoning(body.reasoning, reported.reasoning),
+    safety_identifier: body.safety_identifier ?? reported.safety_identifier ?? null,
+    service_tier: openaiTier(closing?.serviceTier ?? body.service_tier ?? reported.service_tier ?? 'auto'),
     store: body.store ?? false,
-    temperature: body.temperature ?? told.temperature ?? null,
-    text: isObject(body.text) ? { format: TEXT, ...body.text } : viewText(told.text),
-    tool_choice: body.tool_choice ?? told.tool_choice ?? 'auto',
+    temperature: body.temperature ?? reported.temperature ?? null,
+    text: isObject(body.text) ? { format: TEXT, ...body.text } : viewText(reported.text),
+    tool_choice: body.tool_choice ?? reported.tool_choice ?? 'auto',
     tools: viewTools(body.tools),
-    top_logprobs: body.top_logprobs ?? told.top_logprobs ?? 0,
-    top_p: body.top_p ?? told.top_p ?? null,
-    truncation: body.truncation ?? told.truncation ?? 'disabled',
+    top_logprobs: body.top_logprobs ?? reported.top_logprobs ?? 0,
+    top_p: body.top_p ?? reported.top_p ?? null,
+    truncation: body.truncation ?? reported.truncation ?? 'disabled',
     usage: closing ? viewUsage(closing) : null,
     ...(isString(body.user) ? { user: body.user } : undefined),
     ...(closing?.serviceMetadata
@@ -102,17 +102,17 @@ export function viewResponse(reply: ReplyContext, shown: Shown): JsonObject {
 const TEXT = { type: 'text' }
 
 /** OpenAI sends a null description for a schema without one, which its own types do not have. */
-function viewText(told: unknown): unknown {
-  if (!isObject(told)) return { format: TEXT }
-  if (!isObject(told.format) || told.format.description !== null) return told
-  const { description: _, ...format } = told.format
-  return { ...told, format }
+function viewText(reported: unknown): unknown {
+  if (!isObject(reported)) return { format: TEXT }
+  if (!isObject(reported.format) || reported.format.description !== null) return reported
+  const { description: _, ...format } = reported.format
+  return { ...reported, format }
 }
 
-const viewReasoning = (asked: unknown, told: unknown): JsonObject => ({
+const viewReasoning = (asked: unknown, reported: unknown): JsonObject => ({
   effort: null,
   summary: null,
-  ...fieldsOf(told),
+  ...fieldsOf(reported),
   ...fieldsOf(asked),
 })
 

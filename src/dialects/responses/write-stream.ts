@@ -16,7 +16,7 @@ export function writeResponsesStream(reply: ReplyContext): StreamWriter {
   const output = outputFor(reply, events)
   let native: JsonObject | null = null
   let hasBegun = false
-  let whole: JsonObject | null = null
+  let complete: JsonObject | null = null
 
   function begin(): string {
     if (hasBegun) return ''
@@ -33,12 +33,12 @@ export function writeResponsesStream(reply: ReplyContext): StreamWriter {
   function finish({ itemStatus, ...shown }: Ending, closing: Closing | null, more: JsonObject): string {
     const text = begin() + output.close(itemStatus)
     const items = output.items()
-    whole = { ...viewResponse(reply, { ...shown, output: items, closing, native }), ...more }
+    complete = { ...viewResponse(reply, { ...shown, output: items, closing, native }), ...more }
     const known = new Map([
       ['output', jsonList(items.map(events.jsonOf))],
-      ['output_text', events.jsonOf(whole.output_text)],
+      ['output_text', events.jsonOf(complete.output_text)],
     ])
-    const json = events.jsonWith(whole, known)
+    const json = events.jsonWith(complete, known)
     return `${text}${events.writeField(`response.${shown.status}`, {}, 'response', json)}${DONE}`
   }
 
@@ -52,20 +52,20 @@ export function writeResponsesStream(reply: ReplyContext): StreamWriter {
 
   return {
     echo: (body) =>
-      whole ? '' : begin() + events.write('response.debug', { debug: { echo_upstream_body: body } }),
+      complete ? '' : begin() + events.write('response.debug', { debug: { echo_upstream_body: body } }),
     write(frame) {
-      if (whole) return ''
-      const [said] = frame.events
-      if (frame.plainText !== undefined && said?.type === 'text-delta')
-        return begin() + output.spliceText(frame.plainText.jsons, said.text)
+      if (complete) return ''
+      const [first] = frame.events
+      if (frame.plainText !== undefined && first?.type === 'text-delta')
+        return begin() + output.spliceText(frame.plainText.jsons, first.text)
       for (const event of frame.events) {
-        const told = nativeResponseOf(event)
-        if (told) native = { ...native, ...told }
+        const reported = nativeResponseOf(event)
+        if (reported) native = { ...native, ...reported }
       }
       return begin() + addEvents(output, frame.events)
     },
-    end: (closing) => (whole ? '' : finish(endingOf(closing), closing, {})),
-    fail: (error) => (whole ? '' : fail(error)),
-    reply: () => whole,
+    end: (closing) => (complete ? '' : finish(endingOf(closing), closing, {})),
+    fail: (error) => (complete ? '' : fail(error)),
+    reply: () => complete,
   }
 }

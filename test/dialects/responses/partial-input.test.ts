@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createInputReader } from '../../../src/dialects/responses/write-call.ts'
 
-function read(json: string, cuts: readonly number[]): { pieces: string; whole: string } {
+function read(json: string, cuts: readonly number[]): { pieces: string; complete: string } {
   const reader = createInputReader()
   let pieces = ''
   let from = 0
@@ -10,8 +10,8 @@ function read(json: string, cuts: readonly number[]): { pieces: string; whole: s
     pieces += reader.push(json.slice(from, cut))
     from = cut
   }
-  const { rest, whole } = reader.end()
-  return { pieces: pieces + rest, whole }
+  const { rest, complete } = reader.end()
+  return { pieces: pieces + rest, complete }
 }
 
 test('the pieces are the text, however it is split', () => {
@@ -32,7 +32,7 @@ test('the pieces are the text, however it is split', () => {
             json,
             cuts.map((cut) => cut % (json.length + 1)),
           ),
-        ).toEqual({ pieces: text, whole: text })
+        ).toEqual({ pieces: text, complete: text })
       },
     ),
     { numRuns: 1_000 },
@@ -47,6 +47,6 @@ test.each([
   ['{"input":"cut in mid-', 'cut in mid-'],
   ['{"input":"cut in an escape\\u00', 'cut in an escape'],
   ['{"input":5}', '{"input":5}'],
-])('%j is %j', (json, whole) => {
-  expect(read(json, [])).toEqual({ pieces: whole, whole })
+])('%j is %j', (json, complete) => {
+  expect(read(json, [])).toEqual({ pieces: complete, complete })
 })
