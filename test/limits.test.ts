@@ -23,7 +23,6 @@ const LONG_TEST_FILES: readonly string[] = [
   'test/e2e/response-cache-rules.test.ts',
   'test/e2e/response-cache.test.ts',
   'test/e2e/responses-background.test.ts',
-  'test/e2e/responses-state.test.ts',
   'test/e2e/responses-upstream.test.ts',
 ]
 
