@@ -17,12 +17,10 @@ const P90_FILE_LINES = 250
 const LONG_TEST_FILES: readonly string[] = [
   'test/admin/canary.slow.test.ts',
   'test/clients/clients.test.ts',
-  'test/e2e/byok-money.test.ts',
   'test/e2e/content-filters.test.ts',
   'test/e2e/converse.test.ts',
   'test/e2e/response-cache-rules.test.ts',
   'test/e2e/response-cache.test.ts',
-  'test/e2e/responses-background.test.ts',
   'test/e2e/responses-upstream.test.ts',
 ]
 
