@@ -19,8 +19,6 @@ const LONG_TEST_FILES: readonly string[] = [
   'test/clients/clients.test.ts',
   'test/e2e/content-filters.test.ts',
   'test/e2e/converse.test.ts',
-  'test/e2e/response-cache-rules.test.ts',
-  'test/e2e/response-cache.test.ts',
   'test/e2e/responses-upstream.test.ts',
 ]
 

@@ -1,46 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { objectOf } from '../../src/http/json.ts'
-import { API_KEY, type Gateway, startGateway } from '../gateway.ts'
-import { type Answer, type FakeUpstream, startUpstream, streamed, unary } from '../upstream.ts'
+import { gatewayOfFile } from '../file-setup.ts'
+import { API_KEY } from '../gateway.ts'
+import { type Answer, startUpstream, streamed, unary } from '../upstream.ts'
+import { ON } from './response-cache-setup.ts'
 
-/** Whom a kept answer may be given to, and what else than chat is kept. */
+/** Which keys share cached answers. */
 
-let gateway: Gateway
-let upstream: FakeUpstream
-/** Who was asked, by the credential that was shown. */
+/** The credentials of the calls, in order. */
 let asked: string[] = []
 let turn = 0
-const ON = { 'x-openrouter-cache': 'true' }
 
 const PRICES = { prompt: '0.000001', completion: '0.000002' }
-const GIVEN = {
-  tiny: 'text',
-  answers: 'text',
-  vec: 'embeddings',
-  rank: 'rerank',
-  paint: 'image',
-  speak: 'speech',
-}
-const models = Object.entries(GIVEN).map(([id, given]) => ({
-  id,
-  pricing: PRICES,
-  architecture: { output_modalities: [given] },
-}))
+const models = ['tiny', 'answers'].map((id) => ({ id, pricing: PRICES }))
 
-/** Takes forms, as transcriptions are asked for. */
-let heard = 0
-const ears = Bun.serve({
-  hostname: '127.0.0.1',
-  port: 0,
-  fetch() {
-    heard += 1
-    return Response.json({ text: `Heard ${heard}` })
-  },
-})
-
-beforeAll(async () => {
-  upstream = startUpstream()
-  gateway = await startGateway({
+const upstream = startUpstream()
+const gateway = await gatewayOfFile(
+  {
     providers: [
       { slug: 'one', base_url: upstream.baseUrl, api_key: 'one', models },
       {
@@ -49,20 +25,11 @@ beforeAll(async () => {
         api_key: 'two',
         models: [{ ...models[0], pricing: { prompt: '0.001', completion: '0.001' } }],
       },
-      {
-        slug: 'ears',
-        base_url: `http://127.0.0.1:${ears.port}/v1`,
-        models: [{ id: 'hear', pricing: PRICES, architecture: { output_modalities: ['transcription'] } }],
-      },
     ],
-  })
-  gateway.deps.run.wait = async () => undefined
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-  await ears.stop(true)
-})
+  },
+  upstream,
+)
+gateway.deps.run.wait = async () => undefined
 beforeEach(() => {
   turn += 1
   asked = []
@@ -70,9 +37,9 @@ beforeEach(() => {
 })
 
 const named: Answer = (seen, request) => {
-  const who = seen.headers.get('authorization')?.replace('Bearer ', '') ?? ''
-  asked.push(who)
-  return (seen.body['stream'] === true ? streamed(['By ', who]) : unary(`By ${who}`))(seen, request)
+  const name = seen.headers.get('authorization')?.replace('Bearer ', '') ?? ''
+  asked.push(name)
+  return (seen.body['stream'] === true ? streamed(['By ', name]) : unary(`By ${name}`))(seen, request)
 }
 
 async function ask(key: string, more: object = {}) {
@@ -103,7 +70,7 @@ describe('keys of one workspace', () => {
     expect(await ask(key)).toEqual(['HIT', 'By one'])
   })
 
-  test('of which one may not use the provider: each has its own', async () => {
+  test('have their own answers if one may not use the provider', async () => {
     const { key } = await guarded({ ignored_providers: ['one'] })
     expect(await ask(API_KEY)).toEqual(['MISS', 'By one'])
     expect(await ask(key)).toEqual(['MISS', 'By two'])
@@ -111,13 +78,13 @@ describe('keys of one workspace', () => {
     expect(await ask(API_KEY)).toEqual(['HIT', 'By one'])
   })
 
-  test('of which one may not use the model: it is told so', async () => {
+  test('share no answer with a key that may not use the model, which gets the error', async () => {
     const { key } = await guarded({ allowed_models: ['answers'] })
     await ask(API_KEY)
     expect(await ask(key)).toEqual([null, undefined])
   })
 
-  test('with the same rules under two names share, also where a budget differs', async () => {
+  test('share their answers if their rules are equal, even if a budget differs', async () => {
     const first = await guarded({ ignored_providers: ['one'] })
     const second = await guarded({ ignored_providers: ['one'], limit_usd: 5, reset_interval: 'daily' })
     const free = await guarded({ limit_usd: 5, reset_interval: 'daily' })
@@ -127,7 +94,7 @@ describe('keys of one workspace', () => {
     expect(await ask(free.key)).toEqual(['HIT', 'By one'])
   })
 
-  test('whose rules change have no answers from before', async () => {
+  test('have no earlier answers after their rules change', async () => {
     const { key, change } = await guarded({ ignored_models: ['answers'] })
     await ask(key)
     expect((await ask(key))[0]).toBe('HIT')
@@ -135,7 +102,7 @@ describe('keys of one workspace', () => {
     expect(await ask(key)).toEqual(['MISS', 'By two'])
   })
 
-  test('are known by what was really asked: what a filter redacts is the same', async () => {
+  test('share answers to requests that are equal after redaction', async () => {
     const { key } = await guarded({ content_filters: [{ pattern: 'code-[a-z]+', action: 'redact' }] })
     const of = (text: string) => ask(key, { messages: [{ role: 'user', content: text }] })
     expect((await of('My code-abc'))[0]).toBe('MISS')
@@ -143,7 +110,7 @@ describe('keys of one workspace', () => {
     expect((await ask(API_KEY, { messages: [{ role: 'user', content: 'My code-abc' }] }))[0]).toBe('MISS')
   })
 
-  test('of which one wants nothing retained: it keeps nothing, and is told nothing', async () => {
+  test('share no answer with a key that forbids retention', async () => {
     const { key } = await guarded({ enforce_zdr_anthropic: true })
     await ask(API_KEY)
     expect(await ask(key)).toEqual([null, 'By one'])
@@ -151,7 +118,7 @@ describe('keys of one workspace', () => {
   })
 })
 
-test('workspaces never share', async () => {
+test('workspaces never share answers', async () => {
   const { id } = await dataOf(await gateway.manage('POST', '/workspaces', { name: 'Other', slug: 'other' }))
   const there = await gateway.makeKey({ workspace_id: id })
   expect((await ask(API_KEY))[0]).toBe('MISS')
@@ -160,7 +127,7 @@ test('workspaces never share', async () => {
   expect(asked).toEqual(['one', 'one'])
 })
 
-test("an answer of the workspace's own provider key is for those who may use it", async () => {
+test('an answer of a BYOK key is shared by the keys that may use it', async () => {
   const { id: workspace } = await dataOf(
     await gateway.manage('POST', '/workspaces', { name: 'Own', slug: 'own' }),
   )
@@ -182,7 +149,7 @@ test("an answer of the workspace's own provider key is for those who may use it"
   expect(await ask(first.key)).toEqual(['HIT', 'By one'])
 })
 
-test('an answer is not given once its provider is gone', async () => {
+test('an answer is not served after its provider is removed', async () => {
   await ask(API_KEY)
   const { snapshot } = gateway.deps
   const current = snapshot.current()
@@ -192,7 +159,7 @@ test('an answer is not given once its provider is gone', async () => {
   snapshot.current = () => current
 })
 
-describe('responses', () => {
+describe('cached responses', () => {
   const respond = async (more: object, headers: Record<string, string> = ON) => {
     const body = { model: 'tiny', input: `Question ${turn}`, ...more }
     const response = await gateway.call('/responses', body, headers)
@@ -202,7 +169,7 @@ describe('responses', () => {
     }
   }
 
-  test('that are stored are given again, and stored anew under ids of their own', async () => {
+  test('that are stored are served again, and stored under ids of their own', async () => {
     const first = await respond({ store: true, metadata: { of: 'the first' } })
     const second = await respond({ store: true, metadata: { of: 'the second' } })
     const third = await respond({})
@@ -218,7 +185,7 @@ describe('responses', () => {
     expect(Array.isArray(sent) && sent.length).toBe(3)
   })
 
-  test('that run in the background are none of its business', async () => {
+  test('are not used for the background', async () => {
     await respond({})
     const { cache, reply } = await respond({ background: true })
     expect([cache, reply['status']]).toEqual([null, 'queued'])
@@ -227,7 +194,7 @@ describe('responses', () => {
   })
 })
 
-test('a request to see what is sent upstream is sent', async () => {
+test('a request that echoes the upstream body is always sent', async () => {
   const echo = { stream: true, debug: { echo_upstream_body: true } }
   const body = { model: 'tiny', messages: [{ role: 'user', content: 'Echo' }], ...echo }
   for (let count = 0; count < 2; count++) {
@@ -236,94 +203,4 @@ test('a request to see what is sent upstream is sent', async () => {
     expect(await reply.text()).toContain('echo_upstream_body')
   }
   expect(asked.length).toBe(2)
-})
-
-describe('beside conversations', () => {
-  const post = async (path: string, body: object) => {
-    const response = await gateway.call(path, body, ON)
-    const { id, usage, ...reply } = objectOf(await response.json())
-    return { cache: response.headers.get('x-openrouter-cache-status'), id, usage: objectOf(usage), reply }
-  }
-  const vector = () =>
-    Response.json({
-      object: 'list',
-      model: 'up',
-      data: [{ object: 'embedding', index: 0, embedding: [0.1, -1.25, 3e-9] }],
-      usage: { prompt_tokens: 9, total_tokens: 9, prompt_tokens_details: { cached_tokens: 3 } },
-      further: { field: true },
-    })
-  const ranking = () =>
-    Response.json({
-      id: 'up',
-      results: [
-        { index: 1, relevance_score: 0.75 },
-        { index: 0, relevance_score: 0.25 },
-      ],
-      meta: { billed_units: { search_units: 1 } },
-    })
-  const rows: [path: string, model: string, answer: Answer, body: object][] = [
-    ['/embeddings', 'vec', vector, { input: 'The tide turns' }],
-    ['/embeddings', 'vec', vector, { input: 'The tide turns', encoding_format: 'base64' }],
-    ['/rerank', 'rank', ranking, { query: 'tide', documents: ['sand', 'sea'], top_n: 2 }],
-  ]
-  for (const [path, model, answer, body] of rows) {
-    test(`${path} ${JSON.stringify(body)}`, async () => {
-      upstream.on(model, answer)
-      upstream.seen.length = 0
-      const miss = await post(path, { model, ...body })
-      const hit = await post(path, { ...body, user: 'ann', model })
-      expect([miss.cache, hit.cache, upstream.seen.length]).toEqual(['MISS', 'HIT', 1])
-      expect(hit.reply).toEqual(miss.reply)
-      expect(hit.id).not.toBe(miss.id)
-      const { cost_details, is_byok, ...counted } = hit.usage
-      expect(Object.values({ ...counted, ...objectOf(cost_details) }).filter(Boolean)).toEqual([])
-      expect(gateway.generations().at(-1)).toMatchObject({
-        id: hit.id,
-        response_cache_source_id: miss.id,
-        cost_nano_usd: 0,
-        tokens_prompt: 0,
-        model,
-      })
-    })
-  }
-
-  test('the route is part of the question', async () => {
-    expect((await post('/embeddings', { model: 'vec', input: 'tide' })).cache).toBe('MISS')
-    expect((await post('/embeddings', { model: 'vec', input: ['tide'] })).cache).toBe('MISS')
-  })
-
-  const unkept: [path: string, model: string, answer: () => Response, body: object][] = [
-    [
-      '/images',
-      'paint',
-      () => Response.json({ created: 1, data: [{ b64_json: 'iVBORw0KGgo=' }] }),
-      { prompt: 'A boat' },
-    ],
-    [
-      '/audio/speech',
-      'speak',
-      () => new Response('sound', { headers: { 'content-type': 'audio/mpeg' } }),
-      { input: 'Hello', voice: 'ann' },
-    ],
-  ]
-  for (const [path, model, answer, body] of unkept) {
-    test(`${path} is asked for every time`, async () => {
-      upstream.on(model, answer)
-      upstream.seen.length = 0
-      for (let count = 0; count < 2; count++) {
-        const response = await gateway.call(path, { model, ...body }, ON)
-        await response.arrayBuffer()
-        expect([response.status, response.headers.get('x-openrouter-cache-status')]).toEqual([200, null])
-      }
-      expect(upstream.seen.length).toBe(2)
-    })
-  }
-
-  test('/audio/transcriptions is asked for every time', async () => {
-    const body = { model: 'hear', input_audio: { data: 'UklGRg==', format: 'wav' } }
-    for (const text of ['Heard 1', 'Heard 2']) {
-      const { cache, reply } = await post('/audio/transcriptions', body)
-      expect([cache, reply['text']]).toEqual([null, text])
-    }
-  })
 })

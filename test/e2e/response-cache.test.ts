@@ -1,95 +1,29 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { objectOf } from '../../src/http/json.ts'
-import { type Gateway, startGateway } from '../gateway.ts'
-import {
-  type Answer,
-  chunk,
-  DONE,
-  type FakeUpstream,
-  frames,
-  paced,
-  startUpstream,
-  streamed,
-  unary,
-} from '../upstream.ts'
+import { describe, expect, test } from 'bun:test'
+import { startGateway } from '../gateway.ts'
+import { type Answer, chunk, DONE, frames, paced, streamed, unary } from '../upstream.ts'
 
-/** Answers that are kept and given again: when, to whom, for how long, and what the records say of it. */
+import { cacheHeaders, ON, replyOf, startForResponseCache } from './response-cache-setup.ts'
 
-let gateway: Gateway
-let upstream: FakeUpstream
-let now = Date.UTC(2026, 6, 15, 12)
-const logged: Record<string, unknown>[] = []
-let turn = 0
+/** The response cache: when an answer is cached, for how long, and what the records say of a hit. */
 
-beforeAll(async () => {
-  upstream = startUpstream()
-  gateway = await startGateway({
-    now: () => now,
-    log: (line) => logged.push(JSON.parse(line)),
-    providers: [
-      {
-        slug: 'lab',
-        name: 'Lab',
-        base_url: upstream.baseUrl,
-        models: [{ id: 'tiny', pricing: { prompt: '0.000001', completion: '0.000002', request: '0.01' } }],
-      },
-    ],
-  })
-  gateway.deps.run.wait = async () => undefined
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
-beforeEach(() => {
-  upstream.seen.length = 0
-  upstream.on('tiny', numbered)
-  turn += 1
-})
-
-/** Another answer to each question. */
-const numbered: Answer = (seen, request) => {
-  const text = `Answer ${upstream.seen.length}`
-  return (seen.body['stream'] === true ? streamed(text.split(/(?= )/)) : unary(text))(seen, request)
-}
-
-const ON = { 'x-openrouter-cache': 'true' }
-/** Of this test alone. */
-const ask = (headers: Record<string, string> = ON, more: object = {}) =>
-  gateway.call(
-    '/chat/completions',
-    { model: 'tiny', messages: [{ role: 'user', content: `Question ${turn}` }], ...more },
-    headers,
-  )
-async function said(response: Response) {
-  const reply = objectOf(await response.json())
-  const [choice] = Array.isArray(reply['choices']) ? reply['choices'] : []
-  return { reply, text: choice?.message?.content, cache: cacheHeaders(response) }
-}
-const cacheHeaders = ({ headers }: Response) =>
-  ['status', 'age', 'ttl', 'source-id'].map((name) => {
-    const value = headers.get(`x-openrouter-cache-${name}`)
-    expect(headers.get(`x-service-cache-${name}`)).toBe(value)
-    return value
-  })
-const lastRow = () => gateway.generations().at(-1) ?? {}
+const { clock, lines, upstream, gateway, ask, numbered, lastRow } = await startForResponseCache()
 
 describe('a hit', () => {
   test('is the same answer under an id of its own, at no cost', async () => {
     const miss = await ask()
-    const first = await said(miss)
+    const first = await replyOf(miss)
     expect(first.cache).toEqual(['MISS', null, '300', null])
     expect(lastRow()).toMatchObject({ cost_nano_usd: 10_020_000, response_cache_source_id: null })
-    now += 12_400
+    clock.now += 12_400
     const before = gateway.generations().length
     const response = await ask({ ...ON, 'x-service-metadata': 'enabled' })
-    const { reply, text, cache } = await said(response)
+    const { reply, text, cache } = await replyOf(response)
     expect(upstream.seen.length).toBe(1)
     expect(text).toBe('Answer 1')
     expect(cache).toEqual(['HIT', '12', '288', miss.headers.get('x-generation-id')])
     expect(reply['id']).toBe(response.headers.get('x-generation-id'))
     expect(reply['id']).not.toBe(first.reply['id'])
-    expect(reply['created']).toBe(Math.floor(now / 1000))
+    expect(reply['created']).toBe(Math.floor(clock.now / 1000))
     expect(reply).not.toHaveProperty('service_metadata')
     expect(reply['usage']).toMatchObject({
       prompt_tokens: 0,
@@ -119,10 +53,10 @@ describe('a hit', () => {
     expect(gateway.deps.ledger.heldNanoUsd()).toBe(0)
   })
 
-  test('is found by GET /generation, counted in the activity, and told in the log', async () => {
-    const source = (await said(await ask())).reply['id']
+  test('is in GET /generation, in the activity and in the log', async () => {
+    const source = (await replyOf(await ask())).reply['id']
     const requests = async () => {
-      const day = new Date(now).toISOString().slice(0, 10)
+      const day = new Date(clock.now).toISOString().slice(0, 10)
       const { data } = await (await gateway.manage('GET', `/activity?date=${day}`)).json()
       return data.reduce(
         (sum: { requests: number; usage: number }, row: { requests: number; usage: number }) => ({
@@ -133,7 +67,7 @@ describe('a hit', () => {
       )
     }
     const before = await requests()
-    const id = (await said(await ask())).reply['id']
+    const id = (await replyOf(await ask())).reply['id']
     const { data } = await (await gateway.call(`/generation?id=${id}`)).json()
     expect(data).toMatchObject({
       id,
@@ -143,32 +77,32 @@ describe('a hit', () => {
       model: 'tiny',
     })
     expect(await requests()).toEqual({ ...before, requests: before.requests + 1 })
-    expect(logged.find((line) => line['generation_id'] === id)).toMatchObject({
+    expect(lines.find((line) => line['generation_id'] === id)).toMatchObject({
       cached_from: source,
       cost_usd: 0,
     })
-    expect(logged.find((line) => line['generation_id'] === source)).not.toHaveProperty('cached_from')
+    expect(lines.find((line) => line['generation_id'] === source)).not.toHaveProperty('cached_from')
   })
 
-  test('comes although the key has nothing left, and takes nothing from it', async () => {
+  test('is served to a key without remaining budget, at no cost', async () => {
     const { key } = await gateway.makeKey({ limit: 0.012 })
     const own = { ...ON, authorization: `Bearer ${key}` }
-    expect((await said(await ask(own, { max_tokens: 5 }))).cache[0]).toBe('MISS')
+    expect((await replyOf(await ask(own, { max_tokens: 5 }))).cache[0]).toBe('MISS')
     expect((await ask({ authorization: `Bearer ${key}` }, { max_tokens: 5 })).status).toBe(402)
     const hit = await ask(own, { max_tokens: 5 })
-    expect([hit.status, (await said(hit)).cache[0]]).toEqual([200, 'HIT'])
+    expect([hit.status, (await replyOf(hit)).cache[0]]).toEqual([200, 'HIT'])
   })
 
-  test('comes although the provider is down', async () => {
+  test('is served while the provider is down', async () => {
     await (await ask()).text()
     upstream.on('tiny', () => Response.json({ error: { message: 'down' } }, { status: 500 }))
     for (let count = 0; count < 30; count++) await ask({})
     expect((await ask({})).status).toBe(503)
-    expect((await said(await ask())).text).toBe('Answer 1')
-    now += 60_000
+    expect((await replyOf(await ask())).text).toBe('Answer 1')
+    clock.now += 60_000
   })
 
-  test('is not for a key that is switched off', async () => {
+  test('is not served to a disabled key', async () => {
     const { key, hash } = await gateway.makeKey({})
     await (await ask()).text()
     await gateway.manage('PATCH', `/keys/${hash}`, { disabled: true })
@@ -176,19 +110,19 @@ describe('a hit', () => {
   })
 })
 
-describe('where it is off', () => {
-  test('nothing is kept, given, or said of it', async () => {
+describe('a cache that is off', () => {
+  test('stores nothing, serves nothing and sends no headers', async () => {
     const off: Record<string, string>[] = [{}, { 'x-openrouter-cache': 'false' }]
     for (const headers of off) {
       for (let count = 0; count < 2; count++)
-        expect((await said(await ask(headers))).cache).toEqual([null, null, null, null])
+        expect((await replyOf(await ask(headers))).cache).toEqual([null, null, null, null])
     }
     expect(upstream.seen.length).toBe(4)
-    expect((await said(await ask())).cache[0]).toBe('MISS')
-    expect((await said(await ask({}))).text).toBe('Answer 6')
+    expect((await replyOf(await ask())).cache[0]).toBe('MISS')
+    expect((await replyOf(await ask({}))).text).toBe('Answer 6')
   })
 
-  test('a setting of nought switches it off for everybody', async () => {
+  test('is off for all workspaces if its setting is 0', async () => {
     const other = await startGateway({
       providers: [
         { slug: 'lab', base_url: upstream.baseUrl, models: [{ id: 'tiny', pricing: { prompt: '0' } }] },
@@ -205,34 +139,34 @@ describe('where it is off', () => {
   })
 })
 
-describe('how long', () => {
-  test('as the request says, to the second', async () => {
+describe('the lifetime of an answer', () => {
+  test('is the one of the request, to the second', async () => {
     await (await ask({ ...ON, 'x-openrouter-cache-ttl': '60' })).text()
-    now += 59_999
-    expect((await said(await ask())).cache.slice(0, 3)).toEqual(['HIT', '59', '1'])
-    now += 1
-    expect((await said(await ask())).cache).toEqual(['MISS', null, '300', null])
+    clock.now += 59_999
+    expect((await replyOf(await ask())).cache.slice(0, 3)).toEqual(['HIT', '59', '1'])
+    clock.now += 1
+    expect((await replyOf(await ask())).cache).toEqual(['MISS', null, '300', null])
   })
 
-  test('as the workspace says, which switches it on too, and off again for the next request', async () => {
+  test('is the one of the workspace, which turns the cache on, and off for the next request', async () => {
     const set = (fields: object) => gateway.manage('PATCH', '/workspaces/default', fields)
     await set({ response_cache_enabled: true, response_cache_ttl_seconds: 30 })
-    expect((await said(await ask({}))).cache).toEqual(['MISS', null, '30', null])
-    expect((await said(await ask({}))).cache[0]).toBe('HIT')
-    expect((await said(await ask({ 'x-openrouter-cache': 'false' }))).text).toBe('Answer 2')
+    expect((await replyOf(await ask({}))).cache).toEqual(['MISS', null, '30', null])
+    expect((await replyOf(await ask({}))).cache[0]).toBe('HIT')
+    expect((await replyOf(await ask({ 'x-openrouter-cache': 'false' }))).text).toBe('Answer 2')
     await set({ response_cache_enabled: false, response_cache_ttl_seconds: 300 })
-    expect((await said(await ask({}))).text).toBe('Answer 3')
+    expect((await replyOf(await ask({}))).text).toBe('Answer 3')
   })
 
-  test('until it is asked for anew', async () => {
+  test('ends when a request refreshes it', async () => {
     await (await ask()).text()
-    const { text, cache } = await said(await ask({ ...ON, 'x-openrouter-cache-clear': 'true' }))
+    const { text, cache } = await replyOf(await ask({ ...ON, 'x-openrouter-cache-clear': 'true' }))
     expect([text, cache[0]]).toEqual(['Answer 2', 'MISS'])
-    expect((await said(await ask())).text).toBe('Answer 2')
+    expect((await replyOf(await ask())).text).toBe('Answer 2')
   })
 })
 
-describe('what is not kept', () => {
+describe('an answer that is not cached', () => {
   const finish = (reason: string): Answer => unary('Half', { choices: [choiceOf(reason)] })
   const choiceOf = (finish_reason: string) => ({
     index: 0,
@@ -275,11 +209,11 @@ describe('what is not kept', () => {
     test(`but one that ends with ${reason} is`, async () => {
       upstream.on('tiny', finish(reason))
       await (await ask()).text()
-      expect((await said(await ask())).cache[0]).toBe('HIT')
+      expect((await replyOf(await ask())).cache[0]).toBe('HIT')
     })
   }
 
-  test('an answer that is short because its caller has little left', async () => {
+  test('is one that the remaining budget of the caller shortened', async () => {
     const { key } = await gateway.makeKey({ limit: 0.02 })
     upstream.on('tiny', finish('length'))
     const poor = await ask({ ...ON, authorization: `Bearer ${key}` })
@@ -288,31 +222,31 @@ describe('what is not kept', () => {
     expect(
       upstream.seen[0]?.body['max_tokens'] ?? upstream.seen[0]?.body['max_completion_tokens'],
     ).toBeNumber()
-    expect((await said(await ask())).cache[0]).toBe('MISS')
+    expect((await replyOf(await ask())).cache[0]).toBe('MISS')
   })
 })
 
-describe('callers who leave', () => {
-  async function leave(response: Response): Promise<void> {
+describe('a client disconnect', () => {
+  async function disconnect(response: Response): Promise<void> {
     const reader = response.body?.getReader()
     await reader?.read()
     await reader?.cancel()
     while (gateway.deps.run.running.count() > 0) await Bun.sleep(2)
   }
 
-  test('in the midst of a new answer: nothing is kept of it', async () => {
+  test('within a new answer caches nothing', async () => {
     upstream.on('tiny', () => paced(frames(['Half', ' of', ' it']).slice(0, 3), 'hang'))
-    await leave(await ask(ON, { stream: true }))
+    await disconnect(await ask(ON, { stream: true }))
     expect(lastRow()).toMatchObject({ cancelled: 1 })
     upstream.on('tiny', numbered)
-    expect((await said(await ask())).cache[0]).toBe('MISS')
+    expect((await replyOf(await ask())).cache[0]).toBe('MISS')
   })
 
-  test('in the midst of a kept answer: one row, which costs nothing', async () => {
+  test('within a cache hit makes one row, which costs nothing', async () => {
     upstream.on('tiny', streamed(Array.from({ length: 50 }, () => 'word '.repeat(1000))))
     await (await ask(ON, { stream: true })).text()
     const before = gateway.generations().length
-    await leave(await ask(ON, { stream: true }))
+    await disconnect(await ask(ON, { stream: true }))
     expect(gateway.generations().length).toBe(before + 1)
     expect(lastRow()).toMatchObject({ cancelled: 1, cost_nano_usd: 0, tokens_completion: 0 })
     expect(lastRow()['response_cache_source_id']).toBeString()
@@ -322,10 +256,10 @@ describe('callers who leave', () => {
   })
 })
 
-test('who asks the same at the same time is answered anew, and the last answer stays', async () => {
+test('concurrent requests are each answered by the provider, and the last answer stays', async () => {
   const both = await Promise.all([ask(), ask()])
-  const texts = await Promise.all(both.map(async (response) => (await said(response)).text))
+  const texts = await Promise.all(both.map(async (response) => (await replyOf(response)).text))
   expect(texts.sort()).toEqual(['Answer 1', 'Answer 2'])
-  expect((await said(await ask())).cache[0]).toBe('HIT')
+  expect((await replyOf(await ask())).cache[0]).toBe('HIT')
   expect(upstream.seen.length).toBe(2)
 })
