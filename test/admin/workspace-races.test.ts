@@ -95,6 +95,38 @@ describe('a workspace is deleted while', () => {
   })
 })
 
+describe('two budgets of a workspace are set at once', () => {
+  const budgets = (slug: string, one: [string, object], other: [string, object]) =>
+    race(async (order) => {
+      const id = await newWorkspace(`${slug}-${order}`)
+      const [first, second] = [one, other].map(
+        ([interval, body]): Request => ['PUT', `/workspaces/${id}/budgets/${interval}`, body],
+      )
+      return [first ?? ['GET', '/'], second ?? ['GET', '/']]
+    })
+
+  test('of one interval: the audit log names the stored budget', async () => {
+    await budgets('same', ['daily', { limit_usd: 5 }], ['daily', { limit_usd: 6 }])
+    const stored =
+      "select budgets.id from workspace_budgets budgets join workspaces on workspaces.id = workspace_id where slug like 'same-%'"
+    const audited =
+      "select resource_id from audit_log join workspaces on workspaces.id = workspace_id where action = 'budget.set' and slug like 'same-%'"
+    expect(rows(`${audited} and resource_id not in (${stored})`)).toEqual([])
+    expect(rows(stored)).toHaveLength(LEADS.length)
+  })
+
+  test('and one of them counts BYOK keys: they count', async () => {
+    await budgets(
+      'counted',
+      ['daily', { limit_usd: 5, include_byok_in_budgets: true }],
+      ['weekly', { limit_usd: 50 }],
+    )
+    expect(
+      rows("select slug from workspaces where slug like 'counted-%' and not include_byok_in_budgets"),
+    ).toEqual([])
+  })
+})
+
 test('a guardrail is deleted while a key is assigned to it', async () => {
   const { data } = objectOf((await manage('POST', '/keys', { name: 'assigned' })).json)
   const body = { key_hashes: [objectOf(data)['hash']] }

@@ -6,7 +6,7 @@ import { badRequest, conflict, notFound } from '../../../core/errors.ts'
 import { newUuid } from '../../../core/ids.ts'
 import { nanoUsdOf, usdOf } from '../../../core/money.ts'
 import { selectRows } from '../../../db/columns.ts'
-import { type Database, type Db, requireThat } from '../../../db/database.ts'
+import { type Database, type Db, mustChange, requireThat, unlessTaken } from '../../../db/database.ts'
 import { viewOf } from '../../../db/fields.ts'
 import { wordOf } from '../../../db/kinds.ts'
 import {
@@ -102,21 +102,26 @@ export async function putBudget(
     after: settings,
   } as const
   refuseDisorder([...rows.filter((each) => each.interval !== interval), row])
-  await change(deps, actor, set, (tx) => [
-    requireThat(tx, notExists(disorderly(tx, row)), () =>
-      conflict('Another request set a budget of this workspace at the same time: read them and try again'),
-    ),
-    tx
-      .insert(workspaceBudgets)
-      .values(row)
-      .onConflictDoUpdate({
-        target: [workspaceBudgets.workspace_id, workspaceBudgets.interval],
-        set: { limit_nano_usd: row.limit_nano_usd, updated_at: now },
-      }),
-    tx.update(workspaces).set({ include_byok_in_budgets: includes }).where(eq(workspaces.id, workspace.id)),
+  const setting = change(deps, actor, set, (tx) => [
+    requireThat(tx, notExists(disorderly(tx, row)), setMeanwhile),
+    former === undefined
+      ? tx.insert(workspaceBudgets).values(row)
+      : mustChange(tx.update(workspaceBudgets).set(row).where(eq(workspaceBudgets.id, row.id)), setMeanwhile),
+    ...(body.include_byok_in_budgets === undefined
+      ? []
+      : [
+          tx
+            .update(workspaces)
+            .set({ include_byok_in_budgets: includes })
+            .where(eq(workspaces.id, workspace.id)),
+        ]),
   ])
+  await unlessTaken(setting, 'interval', setMeanwhile)
   return { data: view(row), include_byok_in_budgets: includes }
 }
+
+const setMeanwhile = () =>
+  conflict('Another request set a budget of this workspace at the same time: read them and try again')
 
 const beforeOf = (row: BudgetRow, workspace: WorkspaceRow) => ({
   limit_usd: usdOf(row.limit_nano_usd),
