@@ -121,7 +121,7 @@ async function deleteAll(
 
 export interface Sweeping {
   now(): number
-  /** How long a response is kept. */
+  /** The retention of a response. */
   retentionMs: number
   /** What the file may hold; 0: without bound. */
   mostBytes: number

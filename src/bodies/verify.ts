@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { RESPONSE_STATUSES } from '../core/response-status.ts'
+import { withVerdict } from '../core/verdict.ts'
 import { type Database, openForReading } from '../db/database.ts'
 import { appliedTags, BODIES_MIGRATIONS, newestTag } from '../db/migrations.ts'
 import { SEALED_OVERHEAD_BYTES, SEALED_VERSION } from '../db/seal.ts'
@@ -121,7 +122,6 @@ function incomplete({ file }: Database): string[] {
   return [...lacking, ...strange]
 }
 
-/** What `sluice verify` prints of it. */
 export function formatBodies({
   path,
   responses,
@@ -130,9 +130,5 @@ export function formatBodies({
   differences,
 }: BodiesReport): string[] {
   const what = `${responses} stored responses, ${contents} logged contents, ${sealedBytes} bytes sealed`
-  const verdict =
-    differences.length === 0
-      ? `ok: ${what}`
-      : `${differences.length} ${differences.length === 1 ? 'difference' : 'differences'} in ${what}`
-  return [...differences, `${path}: ${verdict}`]
+  return withVerdict(path, what, differences)
 }

@@ -11,7 +11,7 @@ export interface ModelPage {
   json(): string
 }
 
-/** One page of `models`. The next one is asked for with the same query and another offset. */
+/** One page of `models`. The next page has the same query and another offset. */
 export function pageOf(
   models: readonly Offered[],
   query: PageQuery,

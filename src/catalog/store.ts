@@ -13,7 +13,7 @@ export interface RefreshedCatalog {
   readonly source: string
   /** Milliseconds since 1970. */
   readonly refreshedAt: number
-  /** Ids that were there once: asked for, they are known, and settings may go on naming them. */
+  /** Ids of earlier catalogues: requests for them get a clear error, and settings may still name them. */
   readonly retired: readonly string[]
 }
 

@@ -25,7 +25,7 @@ export function cancellationOf(signal: AbortSignal): Cancellation {
 const errorOf = (reason: unknown): Error =>
   reason instanceof Error ? reason : new Error('cancelled', { cause: reason })
 
-/** Calls the listeners in their order. A second call changes nothing: the first reason is kept. */
+/** Calls the listeners in their order. A second call changes nothing: the first reason stays. */
 export function cancel(cancellation: Cancellation, reason: Error): void {
   if (cancellation.reason !== null) return
   cancellation.reason = reason
@@ -50,7 +50,7 @@ export function throwIfCancelled({ reason }: Cancellation): void {
   if (reason !== null) throw reason
 }
 
-/** The same as a signal, made when it is first asked for. */
+/** The same as a signal, created at its first use. */
 export function signalOf(cancellation: Cancellation): AbortSignal {
   if (cancellation.controller === null) {
     cancellation.controller = new AbortController()

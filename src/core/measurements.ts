@@ -21,6 +21,6 @@ export interface EndpointMeasurements {
 }
 
 export interface Measurements {
-  /** Null: this endpoint was not tried since the start. Cheap enough to be asked for every endpoint of a list. */
+  /** Null: this endpoint was not tried since the start. Cheap enough to call for every endpoint of a list. */
   of(endpointId: string): EndpointMeasurements | null
 }

@@ -19,7 +19,7 @@ export interface ModelScores {
   readonly toolSuccessRate?: number
 }
 
-/** How a model is asked to reason. */
+/** How a request turns on a model's reasoning. */
 export interface ReasoningFacts {
   /** The reasoning efforts that it accepts; null: none, or unknown. */
   readonly efforts: readonly string[] | null

@@ -27,7 +27,7 @@ export interface ProviderQuirks {
   readonly embeddings?: {
     readonly dimensionsField?: 'output_dimension'
     readonly floatFormat?: false
-    /** How Google is asked: a request for each input, or (Vertex) an instance for each of one prediction. */
+    /** Google's requests: one for each input; `instances` (Vertex): one prediction with an instance for each input. */
     readonly form?: 'instances'
   }
   /** The field that bounds a ranking; absent: `top_n`. */

@@ -34,7 +34,7 @@ export interface ReplyContext {
   model: string
   /** Display name of the provider that answers. */
   providerName: string
-  /** What was asked: some replies repeat it. */
+  /** The request: some replies repeat it. */
   request: InferenceRequest
   /** The caller asked to hide the reasoning. */
   hideReasoning: boolean

@@ -1,5 +1,5 @@
 /**
- * `text` without the `letter`s at its end. A pattern such as `/0+$/` begins anew at each of them, also in the middle
+ * `text` without the `letter`s at its end. A pattern such as `/0+$/` starts again at each of them, also in the middle
  * of the text: a long run that does not end it takes quadratic time.
  */
 export function withoutTrailing(text: string, letter: string): string {

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { withVerdict } from '../core/verdict.ts'
 import { openForReading } from '../db/database.ts'
 
 export interface FilesReport {
@@ -46,12 +47,5 @@ export function verifyFiles(databasePath: string, folder: string): FilesReport |
   }
 }
 
-/** What `sluice verify` prints of it. */
-export function formatFiles({ path, files, bytes, differences }: FilesReport): string[] {
-  const what = `${files} uploaded files, ${bytes} bytes`
-  const verdict =
-    differences.length === 0
-      ? `ok: ${what}`
-      : `${differences.length} ${differences.length === 1 ? 'difference' : 'differences'} in ${what}`
-  return [...differences, `${path}: ${verdict}`]
-}
+export const formatFiles = ({ path, files, bytes, differences }: FilesReport): string[] =>
+  withVerdict(path, `${files} uploaded files, ${bytes} bytes`, differences)

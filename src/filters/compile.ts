@@ -43,8 +43,8 @@ interface Compiled {
 }
 
 /**
- * The filters of one guardrail, compiled when a text is first scanned, and kept. Throws then what is wrong with a
- * pattern: administration stores none such, and a request with a filter that cannot work must not pass.
+ * The filters of one guardrail, compiled when a text is first scanned and then cached. Throws then if a pattern is
+ * invalid: administration rejects such patterns, and a request must not pass a filter that cannot work.
  */
 export function compileFilters(
   own: readonly BuiltinEntry[],

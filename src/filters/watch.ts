@@ -20,7 +20,7 @@ interface Kind {
   readonly longest: number
 }
 
-/** What is learned is kept from text to text. */
+/** Automata built for one text are reused for the next. */
 export function createWatcher(sought: readonly Sought[], programs: readonly Program[]): Watcher {
   const lengths = programs.map(longestMatch)
   const kinds = [

@@ -28,7 +28,7 @@ const KEPT_SCOPES = 10_000
 
 /**
  * Loads the counters of the windows that hold `now`. It reads counters and never sums rows: all rows are folded before.
- * `unfolded`: what was committed to a counter since then and is not in the table yet.
+ * `unfolded`: spending committed to a counter since then that is not in the table yet.
  */
 export function loadCounters(
   database: Database,

@@ -90,7 +90,7 @@ export interface Ledger {
   journal(entry: JournalEntry): void
   /**
    * Resolves once the row is committed; the hold is then gone. A second call for the same hold changes nothing. Rejects
-   * with a `GatewayError` 503 if nothing can be committed for some seconds: the row is kept and committed later, and
+   * with a `GatewayError` 503 if nothing can be committed for some seconds: the row stays queued for a later commit, and
    * the hold stays until then.
    */
   settle(hold: Hold, settlement: Settlement): Promise<void>

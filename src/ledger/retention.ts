@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts'
 import { pruneApps } from './apps.ts'
 import { preparePruning } from './prune.ts'
 
-/** Retention of generation rows. Their sums (counters, hours) are kept forever. */
+/** Retention of generation rows. Their sums (counters, hours) are never deleted. */
 export interface Retention {
   /** Milliseconds since the request; null: forever. */
   readonly maxAgeMs: number | null
@@ -18,7 +18,7 @@ export const retentionOf = (days: number, megabytes: number): Retention => ({
   maxBytes: megabytes === 0 ? null : megabytes * 1_000_000,
 })
 
-/** The retention, for messages about deleted rows; null: everything is kept. */
+/** The retention, for messages about deleted rows; null: none is ever deleted. */
 export function formatRetention({ maxAgeMs, maxBytes }: Retention): string | null {
   const bounds = [
     ...(maxAgeMs === null ? [] : [`${maxAgeMs / DAY_MS} ${maxAgeMs === DAY_MS ? 'day' : 'days'}`]),

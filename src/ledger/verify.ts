@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { formatUsd } from '../core/money.ts'
+import { withVerdict } from '../core/verdict.ts'
 import { DATABASE_FILE, type Database, isClosedToUs, openForReading, unreadable } from '../db/database.ts'
 import { appliedTags, newestTag } from '../db/migrations.ts'
 import { compareCounters, compareDays, compareHours, compareLabels } from './recount.ts'
@@ -12,9 +13,9 @@ export interface VerifyReport {
   generations: number
   /** Those of them that are not in the sums yet: the server adds them within a second, or at its next start. */
   unfolded: number
-  /** Rows that were there, and of which the sums are kept. */
+  /** Deleted rows whose sums remain. */
   pruned: number
-  /** The sum of all rows, those that were pruned and own-key (BYOK) spending included. */
+  /** The sum of all rows, including pruned ones and BYOK spending. */
   spentNanoUsd: number
   counters: number
   hours: number
@@ -25,8 +26,9 @@ export interface VerifyReport {
 }
 
 /**
- * Recomputes every counter, every hourly sum and every sum of labels from the rows, every daily sum from the hours, and compares them. Only reads: the file may be served,
- * stopped or a copy, and needs no lock, key or setting. Throws a plain sentence when it cannot be read at all.
+ * Recomputes every counter, every hourly sum and every sum of labels from the rows, every daily sum from the hours, and
+ * compares them. Only reads: the file may be served, stopped or a copy, and needs no lock, key or setting. Throws a plain
+ * sentence if the file cannot be read at all.
  */
 export function verifyFile(path: string): VerifyReport {
   if (!existsSync(path)) throw new Error(`There is no database at ${path}`)
@@ -37,6 +39,13 @@ export function verifyFile(path: string): VerifyReport {
     close()
   }
 }
+
+const COMPARISONS = [
+  ['counters', compareCounters],
+  ['hours', compareHours],
+  ['days', compareDays],
+  ['labels', compareLabels],
+] as const
 
 /** The database of a data folder: see `verifyFile`. */
 export const verifyFolder = (folder: string): VerifyReport => verifyFile(join(folder, DATABASE_FILE))
@@ -62,16 +71,11 @@ export function verifyLedger(database: Database, path = database.path): VerifyRe
     report.differences.push(...damage(database))
     Object.assign(report, totals(database))
     report.differences.push(...duplicates(database))
-    const counters = compareCounters(database)
-    const hours = compareHours(database)
-    report.counters = counters.compared
-    const days = compareDays(database)
-    report.hours = hours.compared
-    report.days = days.compared
-    const labels = compareLabels(database)
-    report.labels = labels.compared
-    report.differences.push(...counters.differences, ...hours.differences, ...days.differences)
-    report.differences.push(...labels.differences)
+    for (const [name, compare] of COMPARISONS) {
+      const { compared, differences } = compare(database)
+      report[name] = compared
+      report.differences.push(...differences)
+    }
   } catch (cause) {
     report.differences.push(`the file cannot be read to its end: ${String(cause)}`)
   } finally {
@@ -80,17 +84,12 @@ export function verifyLedger(database: Database, path = database.path): VerifyRe
   return report
 }
 
-/** What `sluice verify` prints: a line for each difference, and a summary last. */
 export function formatReport(report: VerifyReport): string[] {
   const { differences, generations, unfolded, pruned, counters, hours, spentNanoUsd } = report
   const waiting = unfolded === 0 ? '' : `, ${unfolded} of them not in the sums yet`
   const rows = `${generations} generations${waiting}${pruned === 0 ? '' : ` and ${pruned} that were pruned`}`
   const what = `${rows}, ${counters} counters and ${hours} hourly sums, ${formatUsd(spentNanoUsd)} in all`
-  const verdict =
-    differences.length === 0
-      ? `ok: ${what}; everything agrees to the nano-dollar`
-      : `${differences.length} ${differences.length === 1 ? 'difference' : 'differences'} in ${what}`
-  return [...differences, `${report.path}: ${verdict}`]
+  return withVerdict(report.path, what, differences, '; everything agrees to the nano-dollar')
 }
 
 /** A file in WAL mode cannot be opened in a folder that may not be written: then a copy of it is read. */

@@ -150,7 +150,7 @@ function createCommitter<Settled extends Waiting>(
     failures: () => failures,
     /** How long to wait before the next commit, so that others may join it. */
     pauseMs: (now: number) => lastEnd + Math.min(MAX_GATHER_MS, 6 * lastDurationMs) - now,
-    /** Commits one batch; false when nothing can be written now, with everything kept. */
+    /** Commits one batch; false if nothing can be written now: all rows stay in the queue. */
     flush(due: number): boolean {
       const startedAt = performance.now()
       const batch = suspects > 0 ? one(queue.next(due, 1)) : queue.next(due, MAX_ROWS)

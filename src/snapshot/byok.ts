@@ -27,7 +27,7 @@ export type ReadByokKeys = (
   workspaceIds?: readonly string[],
 ) => ReadonlyMap<string, readonly ByokKey[]>
 
-/** What was opened once is kept, in memory alone, as long as its row is there. */
+/** A decrypted credential is cached, in memory only, as long as its row exists. */
 export function createByokKeys({ sync }: Database, { sealer, onUnreadable }: ByokSecrets): ReadByokKeys {
   /** By workspace. */
   const opened = new Map<string, ReadonlyMap<string, CredentialRecord | null>>()

@@ -12,7 +12,7 @@ import type { Named } from './named.ts'
 type Row = typeof guardrails.$inferSelect
 type Scope = GuardrailRecord['scope']
 
-/** A guardrail as it is stored, with what is worked out of its row alone. */
+/** A stored guardrail, with what its row alone determines. */
 export interface StoredGuardrail {
   readonly row: Row
   readonly rules: string

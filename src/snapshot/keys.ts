@@ -72,8 +72,8 @@ export interface Policies {
 }
 
 /**
- * Keys with what holds for them, worked out when a key is first asked for and kept in `known`: a change of a policy
- * costs nothing for each key that it holds for. `known` is of these policies alone.
+ * Keys with their guardrails and gates, computed at the first use of a key and cached in `known`: a change of a policy
+ * does no work for each key under it. `known` belongs to these policies only.
  */
 export function keysUnder(
   keys: Lookup<KeyRecord>,

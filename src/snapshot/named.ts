@@ -2,7 +2,7 @@ import type { ModelDirectory, ProviderRecord } from '../core/snapshot.ts'
 
 /** Reads lists of names that people wrote: null is no restriction. */
 export interface Named {
-  /** With the id of each model that a name leads to, by whatever name requests may call it. */
+  /** With the id of each model that a name leads to, under every name that requests may use. */
   models(list: Iterable<string> | null): ReadonlySet<string> | null
   /** With the slugs of the providers that a word means: their slug in any case, or their name as it is written. */
   providers(list: Iterable<string> | null): ReadonlySet<string> | null

@@ -24,13 +24,13 @@ export type { Routing } from './routing.ts'
 export interface SnapshotSource {
   /** The newest. A request takes it once and keeps it. */
   current(): Snapshot
-  /** After each committed write: reads anew the rows that were written, and the next request sees them. */
+  /** Call after each committed write: reads the written rows again, and the next request sees them. */
   applyChanges(): void
-  /** After providers came or went. */
+  /** Call after providers were added or removed. */
   route(routing: Routing): void
 }
 
-/** What the tables say, each part by the id that its rows are logged with. */
+/** The contents of the tables, each part by the id under which the database logs its changes. */
 interface Tables {
   readonly organization: Organization
   readonly workspaces: PersistentMap<WorkspaceRecord>
@@ -42,7 +42,7 @@ interface Tables {
   readonly byokKeys: PersistentMap<readonly ByokKey[]>
 }
 
-/** What is worked out of the tables together. */
+/** Computed from several tables together. */
 interface Derived {
   readonly reach: Reach
   readonly held: PersistentMap<HeldGuardrail>
@@ -53,12 +53,12 @@ interface Derived {
 
 /**
  * Reads the tables once now. Throws when the database has no organisation yet (the first run makes it). Without
- * `secrets` there are no provider keys of workspaces; `filterBuiltins` are the built-in content filters where there are
- * more than usual.
+ * `secrets` there are no provider keys of workspaces; `filterBuiltins` are the built-in content filters, if not the
+ * usual ones.
  *
  * Guarantee: a Snapshot never changes. `applyChanges` runs in one go, after the commit and before anything else, so the
- * next request sees all of a transaction or, if it failed, nothing of it. Its cost is that of the rows that were
- * written, whatever the tables hold.
+ * next request sees all of a transaction or, if it failed, nothing of it. Its cost depends on the rows that were written,
+ * not on the size of the tables.
  */
 export function createSnapshotSource(
   database: Database,
@@ -158,7 +158,7 @@ interface Deriving {
   readonly derived: Derived | null
 }
 
-/** What is worked out of `next`, with the unchanged parts of what was derived before. */
+/** Derives from `next`, and reuses what did not change. */
 function derive(next: Tables, { reachOf, tables, derived: former }: Deriving, changed: ChangedRows): Derived {
   const reach = reachOf(next.byokKeys)
   const kept = former?.reach === reach ? former : null
@@ -201,7 +201,7 @@ const kindsOf = ({ providers }: Routing): ReadonlyMap<string, ProviderKind> =>
 /** SQLite takes 32,766 parameters. */
 const IDS_OF_QUERY = 500
 
-/** The map with these ids read anew; those that are no longer there are gone. */
+/** The map with these ids read again; those that no longer exist are removed. */
 function reread<Value>(
   map: PersistentMap<Value>,
   ids: ReadonlySet<string>,
@@ -216,7 +216,7 @@ function reread<Value>(
   return map.with(changes)
 }
 
-/** What is made of each entry of `source`; of `former`, only what changed is made anew. */
+/** Maps each entry of `source`; reuses those of `former` that did not change. */
 function remade<From, To>(
   source: PersistentMap<From>,
   former: PersistentMap<To> | undefined,

@@ -11,7 +11,7 @@ const MOST = 1_000
 const TALK = ['generateContent', 'streamGenerateContent', 'countTokens']
 const EMBED = ['embedContent', 'batchEmbedContents']
 
-/** What of Google's API a model can be asked; empty: another route serves it. */
+/** The methods of Google's API that serve a model; empty: another route serves it. */
 const methodsOf = ({ outputModalities }: Offered): string[] => [
   ...(outputModalities.some((name) => ['text', 'image', 'audio'].includes(name)) ? TALK : []),
   ...(outputModalities.includes('embeddings') ? EMBED : []),
