@@ -2,18 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import type { Message } from '../../../src/core/request.ts'
 import { buildChat } from '../../../src/dialects/chat/build.ts'
 import { REQUEST } from '../request.ts'
-import {
-  assistant,
-  attemptAt,
-  call,
-  fn,
-  result,
-  SOME_OF_OPENAI,
-  table,
-  text,
-  thinking,
-  USER,
-} from './vendor-attempt.ts'
+import { assistant, call, fn, result, text, thinking, USER } from './turns.ts'
+import { attemptAt, SOME_OF_OPENAI, table } from './vendor-attempt.ts'
 
 const withParameters = {
   type: 'function',

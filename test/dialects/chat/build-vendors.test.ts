@@ -3,18 +3,8 @@ import type { JsonObject } from '../../../src/core/events.ts'
 import { buildChat } from '../../../src/dialects/chat/build.ts'
 import { parseMessages } from '../../../src/dialects/messages/parse.ts'
 import { seal } from '../../../src/dialects/opaque.ts'
-import {
-  assistant,
-  attemptAt,
-  call,
-  fn,
-  result,
-  SOME_OF_OPENAI,
-  table,
-  text,
-  thinking,
-  USER,
-} from './vendor-attempt.ts'
+import { assistant, call, fn, result, text, thinking, USER } from './turns.ts'
+import { attemptAt, SOME_OF_OPENAI, table } from './vendor-attempt.ts'
 
 describe('Perplexity', () => {
   const schema = { type: 'json_schema', json_schema: { name: 'n', schema: { type: 'object' } } }

@@ -5,7 +5,8 @@ import { readChat } from '../../../src/dialects/chat/decode.ts'
 import { chatEgress } from '../../../src/dialects/chat/index.ts'
 import { type Expected, forReplies, type Recording } from '../../recordings.ts'
 import { upstreamReply } from '../../upstream-reply.ts'
-import { argumentsOf, at, type Ending, repliesAreRead } from '../recorded.ts'
+import { argumentsOf, at } from '../expected.ts'
+import { type Ending, repliesAreRead } from '../recorded.ts'
 import { type Outcome, outcomeOf, sameText } from './outcome.ts'
 
 const isChat = ({ api, provider, expected }: Recording): boolean =>

@@ -3,17 +3,8 @@ import { completionTokens, promptTokens, type Usage } from '../../../src/core/us
 import { cohereEgress } from '../../../src/dialects/cohere/index.ts'
 import { type Expected, forReplies, type Recording } from '../../recordings.ts'
 import type { Outcome } from '../chat/outcome.ts'
-import {
-  at,
-  detailsOf,
-  type Ending,
-  eventsOf,
-  expectContent,
-  expectEnd,
-  numberAt,
-  repliesAreRead,
-  usageToCompare,
-} from '../recorded.ts'
+import { at, detailsOf, expectContent, expectEnd, numberAt, usageToCompare } from '../expected.ts'
+import { type Ending, eventsOf, repliesAreRead } from '../recorded.ts'
 
 /** An error is the same on every path of the API. */
 const isCohere = ({ provider, api, status }: Recording): boolean =>

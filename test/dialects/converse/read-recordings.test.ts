@@ -4,15 +4,8 @@ import { completionTokens, promptTokens, type Usage } from '../../../src/core/us
 import { converseEgress } from '../../../src/dialects/converse/index.ts'
 import { type Expected, forReplies, type Recording } from '../../recordings.ts'
 import type { Outcome } from '../chat/outcome.ts'
-import {
-  detailsOf,
-  expectContent,
-  expectEnd,
-  finishOf,
-  numberAt,
-  repliesAreRead,
-  usageToCompare,
-} from '../recorded.ts'
+import { detailsOf, expectContent, expectEnd, finishOf, numberAt, usageToCompare } from '../expected.ts'
+import { repliesAreRead } from '../recorded.ts'
 import { frameEnds } from './frames.ts'
 
 const KINDS: Readonly<Record<number, string>> = {

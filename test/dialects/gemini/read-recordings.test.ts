@@ -4,7 +4,8 @@ import { completionTokens, promptTokens, type Usage } from '../../../src/core/us
 import { geminiEgress } from '../../../src/dialects/gemini/index.ts'
 import { type Expected, forReplies, type Recording } from '../../recordings.ts'
 import { type Outcome, sameText } from '../chat/outcome.ts'
-import { at, type Ending, expectReason, numberAt, repliesAreRead } from '../recorded.ts'
+import { at, expectReason, numberAt } from '../expected.ts'
+import { type Ending, repliesAreRead } from '../recorded.ts'
 
 const isGemini = ({ api, provider }: Recording): boolean =>
   api === 'gemini' || (api === 'error-body' && provider === 'vertex')

@@ -4,18 +4,8 @@ import { completionTokens, promptTokens, type Usage } from '../../../src/core/us
 import { messagesEgress } from '../../../src/dialects/messages/index.ts'
 import { type Expected, forReplies, type Recording } from '../../recordings.ts'
 import type { Outcome } from '../chat/outcome.ts'
-import {
-  at,
-  detailsOf,
-  type Ending,
-  eventsOf,
-  expectContent,
-  expectEnd,
-  finishOf,
-  numberAt,
-  repliesAreRead,
-  usageToCompare,
-} from '../recorded.ts'
+import { at, detailsOf, expectContent, expectEnd, finishOf, numberAt, usageToCompare } from '../expected.ts'
+import { type Ending, eventsOf, repliesAreRead } from '../recorded.ts'
 
 const isMessages = ({ api, expected }: Recording): boolean =>
   api === 'anthropic-messages' || (api === 'count-tokens' && String(expected.error).includes('model: claude'))

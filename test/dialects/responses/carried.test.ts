@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { InferenceFrame, JsonObject } from '../../../src/core/events.ts'
 import { isForeign } from '../../../src/dialects/responses/carried.ts'
-import { detail, frame, parse, streamed, text, thought, unary } from './frames.ts'
+import { detail, frame, text, thought } from './frames.ts'
+import { parse, streamed, unary } from './written.ts'
 
 /** Reasoning of other dialects is written into items and returns in `input` unchanged. */
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { GatewayError } from '../../../src/core/errors.ts'
 import type { JsonObject } from '../../../src/core/events.ts'
 import { OWN_ITEMS, OWN_OUTPUTS } from '../../../src/dialects/responses/schema-items.ts'
-import { parse } from './frames.ts'
+import { parse } from './written.ts'
 
 /** Any body is parsed, or rejected with a 400 and a message; the body stays unchanged. */
 

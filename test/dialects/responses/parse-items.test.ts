@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
 import { OWN_ITEMS } from '../../../src/dialects/responses/schema-items.ts'
-import { parse } from './frames.ts'
+import { parse } from './written.ts'
 
 const rows: [string, JsonObject[], unknown][] = [
   [

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isObject } from '../../../src/core/json.ts'
 import { parseResponses } from '../../../src/dialects/responses/parse.ts'
 import { hasTranscripts, TRANSCRIPTS } from '../../recordings.ts'
-import { NONE } from './frames.ts'
+import { NONE } from './written.ts'
 
 /** Requests that clients have sent to this API are accepted unchanged. */
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../../src/core/errors.ts'
 import type { JsonObject } from '../../../src/core/events.ts'
-import { parse } from './frames.ts'
 import { FUNCTION } from './parsed.ts'
+import { parse } from './written.ts'
 
 const PIXEL =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='

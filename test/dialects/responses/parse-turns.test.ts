@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
-import { parse } from './frames.ts'
+import { parse } from './written.ts'
 
 const rows: [string, JsonObject[], unknown][] = [
   [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
-import { parse } from './frames.ts'
 import { FUNCTION } from './parsed.ts'
+import { parse } from './written.ts'
 
 describe('fields', () => {
   const rows: [string, JsonObject, object][] = [

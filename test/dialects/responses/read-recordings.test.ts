@@ -4,17 +4,8 @@ import { completionTokens, promptTokens, type Usage } from '../../../src/core/us
 import { responsesEgress } from '../../../src/dialects/responses/index.ts'
 import { type Expected, forReplies, type Recording } from '../../recordings.ts'
 import type { Outcome } from '../chat/outcome.ts'
-import {
-  at,
-  detailsOf,
-  type Ending,
-  eventsOf,
-  expectContent,
-  expectEnd,
-  numberAt,
-  repliesAreRead,
-  usageToCompare,
-} from '../recorded.ts'
+import { at, detailsOf, expectContent, expectEnd, numberAt, usageToCompare } from '../expected.ts'
+import { type Ending, eventsOf, repliesAreRead } from '../recorded.ts'
 
 /** Recordings that are not replies, with the reported error. */
 const NO_REPLY: Readonly<Record<string, { kind: string; reason: RegExp }>> = {

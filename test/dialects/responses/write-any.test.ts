@@ -2,8 +2,9 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { InferenceEvent, InferenceFrame, JsonObject } from '../../../src/core/events.ts'
 import { writeResponsesStream } from '../../../src/dialects/responses/write-stream.ts'
-import { CLOSING, call, detail, native, piece, reply, text, thought } from './frames.ts'
+import { call, detail, native, piece, text, thought } from './frames.ts'
 import { checkStream } from './stream-order.ts'
+import { CLOSING, reply } from './written.ts'
 
 /** Any events in any order: `checkStream` finds the stream valid, and no content is lost. */
 

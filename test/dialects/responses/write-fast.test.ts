@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import type { InferenceEvent, InferenceFrame } from '../../../src/core/events.ts'
 import { writeResponsesStream } from '../../../src/dialects/responses/write-stream.ts'
 import { anyText, asEscapes, asSlashes, asStringify, framesWith, withPlainText } from '../spliced-text.ts'
-import { CLOSING, reply } from './frames.ts'
 import { checkStream } from './stream-order.ts'
+import { CLOSING, reply } from './written.ts'
 
 /** The fast path (the provider's JSON text, spliced) writes the same as the slow path (parsed and serialized). */
 

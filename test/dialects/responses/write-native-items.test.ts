@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import type { InferenceEvent } from '../../../src/core/events.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
-import { added, CLOSING, detail, done, frame, reply, streamed, text, thought, unary } from './frames.ts'
+import { added, detail, done, frame, text, thought } from './frames.ts'
+import { CLOSING, reply, streamed, unary } from './written.ts'
 
 /** Items of a Responses provider that are incomplete, repeated or under changing ids. */
 

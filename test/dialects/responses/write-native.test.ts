@@ -1,21 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { InferenceFrame } from '../../../src/core/events.ts'
-import {
-  added,
-  call,
-  citation,
-  detail,
-  done,
-  frame,
-  native,
-  piece,
-  reply,
-  streamed,
-  text,
-  thought,
-  typesOf,
-  unary,
-} from './frames.ts'
+import { added, call, citation, detail, done, frame, native, piece, text, thought } from './frames.ts'
+import { reply, streamed, typesOf, unary } from './written.ts'
 
 /** Events of a Responses provider reach the caller: items unchanged, with unknown events and fields. */
 

@@ -6,8 +6,8 @@ import { writeResponsesStream } from '../../../src/dialects/responses/write-stre
 import { forReplies, type Recording } from '../../recordings.ts'
 import { type Outcome, outcomeOf } from '../chat/outcome.ts'
 import { framesOf, isAnswer } from '../recorded.ts'
-import { CLOSING, parse, reply, unary } from './frames.ts'
 import { checkStream } from './stream-order.ts'
+import { CLOSING, parse, reply, unary } from './written.ts'
 
 /**
  * Recorded replies of every dialect, written in this one, streamed and not: `checkStream` finds them valid, and OpenAI's

@@ -1,18 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { InferenceFrame, JsonObject } from '../../../src/core/events.ts'
-import {
-  call,
-  citation,
-  detail,
-  ended,
-  frame,
-  piece,
-  reply,
-  streamed,
-  text,
-  thought,
-  unary,
-} from './frames.ts'
+import { call, citation, detail, frame, piece, text, thought } from './frames.ts'
+import { ended, reply, streamed, unary } from './written.ts'
 
 /** A unary reply equals the response at the end of its stream. */
 

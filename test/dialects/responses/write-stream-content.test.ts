@@ -1,17 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  call,
-  detail,
-  ended,
-  frame,
-  itemsOf,
-  piece,
-  reply,
-  streamed,
-  text,
-  thought,
-  typesOf,
-} from './frames.ts'
+import { call, detail, frame, piece, text, thought } from './frames.ts'
+import { ended, itemsOf, reply, streamed, typesOf } from './written.ts'
 
 test('tokens with their probabilities', () => {
   const token = {

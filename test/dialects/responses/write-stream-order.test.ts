@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { InferenceFrame } from '../../../src/core/events.ts'
-import { call, citation, detail, frame, piece, streamed, text, thought, typesOf } from './frames.ts'
+import { call, citation, detail, frame, piece, text, thought } from './frames.ts'
 import { BEGIN } from './streamed.ts'
+import { streamed, typesOf } from './written.ts'
 
 describe('the order of events', () => {
   const rows: [string, InferenceFrame[], string[]][] = [

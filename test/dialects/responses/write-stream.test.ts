@@ -2,24 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import type { InferenceFrame, JsonObject } from '../../../src/core/events.ts'
 import type { RoutingMetadata } from '../../../src/core/result.ts'
 import { writeResponsesStream } from '../../../src/dialects/responses/write-stream.ts'
-import {
-  CLOSING,
-  call,
-  detail,
-  ended,
-  frame,
-  itemsOf,
-  native,
-  parse,
-  piece,
-  reply,
-  streamed,
-  text,
-  thought,
-  typesOf,
-} from './frames.ts'
+import { call, detail, frame, native, piece, text, thought } from './frames.ts'
 import { checkStream } from './stream-order.ts'
 import { BEGIN } from './streamed.ts'
+import { CLOSING, ended, itemsOf, parse, reply, streamed, typesOf } from './written.ts'
 
 test('the response repeats the request and has its cost', () => {
   const asked = {

@@ -9,7 +9,7 @@ import { type Outcome, outcomeOf } from '../../../dialects/chat/outcome.ts'
 import { readReply, readStream, writtenReply, writtenStream } from '../../../dialects/messages/written.ts'
 import { framesOf, isAnswer } from '../../../dialects/recorded.ts'
 import { closingOf } from '../../../dialects/replies.ts'
-import { CLOSING, reply as responsesReply } from '../../../dialects/responses/frames.ts'
+import { CLOSING, reply as responsesReply } from '../../../dialects/responses/written.ts'
 import { forReplies, type Recording } from '../../../recordings.ts'
 import { guard, guardrailOf } from './guarding.ts'
 
