@@ -29,6 +29,17 @@ export const closingOf = (more: Partial<Closing> = {}): Closing => ({
   ...more,
 })
 
+/** The cost of `closingOf()` as chat and Messages write it. */
+export const COST = {
+  cost: 0.0000015,
+  is_byok: false,
+  cost_details: {
+    upstream_inference_cost: null,
+    upstream_inference_prompt_cost: 0.000001,
+    upstream_inference_completions_cost: 0.0000005,
+  },
+}
+
 /** An end whose fields all have a value. */
 export const CLOSING: Closing = closingOf({
   finishes: [{ choice: 0, reason: 'stop', native: 'end_turn' }],

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { type InferenceEvent, type InferenceFrame, plainFrame } from '../../../src/core/events.ts'
 import { isObject } from '../../../src/core/json.ts'
 import { writeChatStream } from '../../../src/dialects/chat/write-stream.ts'
-import { CLOSING } from '../replies.ts'
+import { CLOSING, COST } from '../replies.ts'
 import { chunksOf, frame, REPLY, SHARED, text } from './chunks.ts'
 
 test('the system fingerprint is on every chunk from the first that has it', () => {
@@ -51,13 +51,7 @@ test('the end: finish, usage, metadata under both names, [DONE], and nothing aft
       total_tokens: 15,
       prompt_tokens_details: { cached_tokens: 3, cache_write_tokens: 0, audio_tokens: 0 },
       completion_tokens_details: { reasoning_tokens: 1, audio_tokens: 0 },
-      cost: 0.0000015,
-      is_byok: false,
-      cost_details: {
-        upstream_inference_cost: null,
-        upstream_inference_prompt_cost: 0.000001,
-        upstream_inference_completions_cost: 0.0000005,
-      },
+      ...COST,
     },
     service_tier: 'default',
     service_metadata: serviceMetadata,

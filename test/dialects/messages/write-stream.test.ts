@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { InferenceFrame, JsonObject } from '../../../src/core/events.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { messagesIngress } from '../../../src/dialects/messages/index.ts'
-import { closingOf } from '../replies.ts'
+import { COST, closingOf } from '../replies.ts'
 import { TEXT, text, textDelta, written } from './streamed.ts'
 import { eventsOf, MESSAGE_ID, readStream, replyOf } from './written.ts'
 
@@ -52,13 +52,7 @@ test('the events of a stream, in order', () => {
         server_tool_use: null,
         inference_geo: null,
         service_tier: null,
-        cost: 0.0000015,
-        is_byok: false,
-        cost_details: {
-          upstream_inference_cost: null,
-          upstream_inference_prompt_cost: 0.000001,
-          upstream_inference_completions_cost: 0.0000005,
-        },
+        ...COST,
       },
     },
     { type: 'message_stop' },

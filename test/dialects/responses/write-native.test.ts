@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { InferenceFrame } from '../../../src/core/events.ts'
 import { added, call, citation, detail, done, frame, native, piece, text, thought } from './frames.ts'
+import { TEXT_END } from './streamed.ts'
 import { reply, streamed, typesOf, unary } from './written.ts'
 
 /** Events of a Responses provider reach the caller: items unchanged, with unknown events and fields. */
@@ -131,9 +132,7 @@ test('a stream', () => {
     'output_text.delta',
     'output_text.delta',
     'output_text.annotation.added',
-    'output_text.done',
-    'content_part.done',
-    'output_item.done',
+    ...TEXT_END,
     'output_item.added',
     'function_call_arguments.delta',
     'function_call_arguments.done',

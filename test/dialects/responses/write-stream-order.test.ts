@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { InferenceFrame } from '../../../src/core/events.ts'
 import { call, citation, detail, frame, piece, text, thought } from './frames.ts'
-import { BEGIN } from './streamed.ts'
+import { BEGIN, TEXT_END } from './streamed.ts'
 import { streamed, typesOf } from './written.ts'
 
 describe('the order of events', () => {
@@ -10,15 +10,7 @@ describe('the order of events', () => {
     [
       'text',
       [frame(text('Hel')), frame(text('')), frame(text('lo'))],
-      [
-        'output_item.added',
-        'content_part.added',
-        'output_text.delta',
-        'output_text.delta',
-        'output_text.done',
-        'content_part.done',
-        'output_item.done',
-      ],
+      ['output_item.added', 'content_part.added', 'output_text.delta', 'output_text.delta', ...TEXT_END],
     ],
     [
       'reasoning, under both names, then text',
@@ -34,9 +26,7 @@ describe('the order of events', () => {
         'output_item.added',
         'content_part.added',
         'output_text.delta',
-        'output_text.done',
-        'content_part.done',
-        'output_item.done',
+        ...TEXT_END,
       ],
     ],
     [
@@ -132,9 +122,7 @@ describe('the order of events', () => {
         'function_call_arguments.delta',
         'function_call_arguments.done',
         'output_item.done',
-        'output_text.done',
-        'content_part.done',
-        'output_item.done',
+        ...TEXT_END,
       ],
     ],
     [
@@ -157,9 +145,7 @@ describe('the order of events', () => {
         'output_text.delta',
         'output_text.annotation.added',
         'output_text.delta',
-        'output_text.done',
-        'content_part.done',
-        'output_item.done',
+        ...TEXT_END,
       ],
     ],
     [
