@@ -1,10 +1,9 @@
 /**
- * Secrets of every kind are put in through the API and the settings of a real server that logs all that it can, and
- * are then looked for: in the log, in the words of refusals, in every file of the data folder while the server runs and
- * after it, and in the copies that are made before migrations.
+ * Puts secrets of every kind into a real server, through the API and the settings, with its log at the lowest level. Then
+ * looks for them: in the log, in refusals, in every file of the data folder while the server runs and after it, and in
+ * the copies that are made before migrations.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -16,32 +15,22 @@ import { DESTINATION_TYPES } from '../../src/exporters/destination-types.ts'
 import { objectOf } from '../../src/http/json.ts'
 import { killServers, type Served, startServer } from '../cli/process.ts'
 import { removeVerified } from '../verified.ts'
-
-/** In the middle of every secret, so that no masked form shows it. Refusals may quote a word, and no more. */
-const MARK = 'cAnArY7f3a9'
-const secret = (kind: string): string => `aaaa-${kind}-of-a-person-${MARK}-${kind}-of-a-person-zzzz`
-
-const BOOTSTRAP = {
-  SLUICE_SECRET_KEY: createHash('sha256').update(MARK).digest('hex'),
-  SLUICE_MANAGEMENT_KEY: secret('management-key-of-the-settings'),
-  SLUICE_API_KEY: secret('inference-key-of-the-settings'),
-}
-const PASSWORD = secret('password')
-const PERSON = 'owner@sluice.example'
+import { deeds, inference, models } from './canary/deeds.ts'
+import { BOOTSTRAP, leaksOf, MARK, PASSWORD, PERSON, secret } from './canary/secrets.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-canary-'))
 const data = join(folder, 'data')
 const logs = [1, 2].map((n) => join(folder, `log-${n}.ndjson`))
-/** Whatever was refused, with what was asked. */
+/** Every refusal with its request. */
 const refusals: { asked: string; text: string }[] = []
-/** How often each request got each status. */
+/** The number of replies by request and status. */
 const answered = new Map<string, number>()
 /** Secrets that the server made. */
 const made = new Set<string>()
 let server: Served
 let stderr = ''
 
-/** A provider that repeats in its refusals whatever it was sent. */
+/** A provider whose replies repeat the request with its credential. */
 const upstream = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
@@ -58,10 +47,6 @@ const completion = (said: string) => ({
   choices: [{ index: 0, message: { role: 'assistant', content: said }, finish_reason: 'stop' }],
   usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
 })
-const models = ['tide', 'fail-401', 'fail-500'].map((id) => ({
-  id,
-  pricing: { prompt: '0', completion: '0' },
-}))
 
 const settings = {
   log_level: 'trace',
@@ -115,7 +100,6 @@ async function send(
     if (token !== undefined) made.add(token)
   return text.startsWith('{') ? objectOf(JSON.parse(text)) : {}
 }
-const inference = { authorization: `Bearer ${BOOTSTRAP.SLUICE_API_KEY}` }
 const chat = (model: string, headers: Record<string, string> = inference) =>
   send(
     'POST',
@@ -124,143 +108,7 @@ const chat = (model: string, headers: Record<string, string> = inference) =>
     headers,
   )
 
-/** What is put in, by its kind. */
-const deeds: [kind: string, put: () => Promise<unknown>][] = [
-  [
-    'a key that is made, and told again to whoever asks twice',
-    async () => {
-      for (const _ of [1, 2]) {
-        const { key } = await send('POST', '/keys', { name: 'made' }, { 'idempotency-key': 'once' })
-        made.add(String(key))
-      }
-      await chat('tide', { authorization: `Bearer ${[...made].at(-1)}` })
-    },
-  ],
-  [
-    'keys where none belong: wrong ones, in other headers, in paths and queries',
-    async () => {
-      const [key = ''] = made
-      await send('GET', '/keys', undefined, { authorization: `Bearer ${secret('wrong-key')}` })
-      await send('GET', '/keys', undefined, { authorization: `Basic ${secret('basic')}` })
-      await send('POST', '/messages', {}, { authorization: '', 'x-api-key': secret('wrong-key') })
-      await send('GET', `/keys/${key}`)
-      await send('GET', `/keys?api_key=${secret('query')}`)
-      await send('PATCH', `/keys/${key}`, { name: 'a' })
-      await send('GET', '/nowhere', undefined, { cookie: `sluice_session=${secret('cookie')}` })
-    },
-  ],
-  [
-    'bodies that are refused',
-    async () => {
-      await send('POST', '/keys', `{"name": "${secret('broken-body')}`)
-      await send('POST', '/keys', { name: 'a', key: secret('unknown-field') })
-      await send('POST', '/keys', { name: 'a', external: { user: 'u', api_key: [secret('external')] } })
-      await send('POST', '/keys', { name: 'a', limit_reset: secret('choice'), expires_at: secret('time') })
-      await send('POST', '/byok', { provider: 'openai', key: { value: secret('byok-refused') } })
-      await send('POST', '/chat/completions', { model: 'tide', messages: secret('messages') }, inference)
-    },
-  ],
-  [
-    "a workspace's own provider keys",
-    async () => {
-      const { data } = await send('POST', '/byok', { provider: 'openai', key: secret('byok'), name: 'Ours' })
-      await send('PATCH', `/byok/${objectOf(data)['id']}`, { key: secret('byok-changed') })
-      await chat('openai/gpt-4o')
-    },
-  ],
-  [
-    'providers of the operator, and their credentials',
-    async () => {
-      const base_url = `http://127.0.0.1:${upstream.port}/v1`
-      const entry = {
-        slug: 'stored',
-        base_url,
-        api_key: secret('key-of-a-stored-entry'),
-        models: [{ id: 'stored-1' }],
-      }
-      await send('POST', '/providers/entries', entry)
-      await send('PATCH', '/providers/entries/stored', { api_key: secret('changed-key-of-an-entry') })
-      await send('POST', '/providers/entries', {
-        ...entry,
-        slug: 'broken',
-        api_key: [secret('list-of-keys')],
-      })
-      const credential = { provider: 'mistral', credential: secret('credential'), base_url }
-      const { data } = await send('POST', '/providers/credentials', credential)
-      const id = String(objectOf(data)['id'])
-      await send('PATCH', `/providers/credentials/${id}`, { credential: secret('rotated-credential') })
-      for (const slug of ['stored', 'mistral', 'lab'])
-        await send('POST', `/providers/configured/${slug}/test`)
-    },
-  ],
-  [
-    'destinations of every type',
-    async () => {
-      for (const [type, fields] of Object.entries(DESTINATION_TYPES)) {
-        const given = Object.fromEntries(fields.map((field) => [field.name, givenTo(field)]))
-        const headers = { authorization: secret(`header-of-${type}`) }
-        const body = { name: type, type, config: { ...given, headers } }
-        const { data } = await send('POST', '/observability/destinations', body)
-        const id = String(objectOf(data)['id'])
-        await send('POST', `/observability/destinations/${id}/test`)
-        await send('POST', '/observability/destinations', {
-          ...body,
-          config: { ...given, secretKey: [secret('list')] },
-        })
-      }
-    },
-  ],
-  [
-    'prompts and replies, and what providers repeat of credentials',
-    async () => {
-      await send('PATCH', '/workspaces/default', { is_observability_io_logging_enabled: true })
-      for (const { id } of models) await chat(id)
-      const { id } = await chat('tide')
-      const { data: content } = await send('GET', `/generation/content?id=${id}`)
-      logged = JSON.stringify(content)
-      const kept = { model: 'tide', input: secret('stored-input'), store: true }
-      await send('POST', '/responses', kept, inference)
-      await send('POST', '/responses', { ...kept, background: true }, inference)
-    },
-  ],
-  [
-    'passwords, sessions and links',
-    async () => {
-      await send('POST', '/auth/sign-in', { email: PERSON, password: secret('wrong-password') })
-      await send('POST', '/auth/sign-in', {
-        email: PERSON,
-        password: PASSWORD,
-        more: secret('sign-in-field'),
-      })
-      await send('POST', '/auth/sign-in', { email: PERSON, password: PASSWORD })
-      const invitation = { email: 'ada@sluice.example', role: 'org:member' }
-      const { token } = await send('POST', '/organization/invitations', invitation, {
-        'idempotency-key': 'link',
-      })
-      made.add(String(token))
-      await send('POST', '/auth/accept-invitation', { token: secret('link'), password: secret('password') })
-      await send('POST', '/auth/accept-invitation', { token, password: secret('password-of-ada') })
-    },
-  ],
-]
-
-/** A value that the field takes, with the mark in it where it is one to keep. */
-function givenTo({
-  name,
-  kind,
-  choices,
-  isSecret,
-}: (typeof DESTINATION_TYPES)[keyof typeof DESTINATION_TYPES][number]): string {
-  if (choices !== undefined) return choices[0] ?? ''
-  if (kind === 'dsn') return `http://${secret(name)}@127.0.0.1:${upstream.port}/2`
-  // A hook's address is its own credential.
-  if (kind === 'url') return `http://127.0.0.1:${upstream.port}/${secret(name)}?token=${secret(name)}`
-  if (kind === 'host') return `127.0.0.1:${upstream.port}`
-  if (isSecret === true) return secret(name)
-  return 'plain'
-}
-
-/** A content as it is told: the mark is in it. */
+/** A logged content as the API returns it: the mark is in it. */
 let logged = ''
 let onDisk: unknown[] = []
 let names: string[] = []
@@ -269,11 +117,15 @@ beforeAll(async () => {
   mkdirSync(data)
   writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify(settings))
   server = await start(logs[0])
-  for (const [, put] of deeds) await put()
-  // As they lie there while it runs.
+  const providerUrl = `http://127.0.0.1:${upstream.port}`
+  const keepContent = (content: string) => {
+    logged = content
+  }
+  for (const [, put] of deeds) await put({ send, chat, made, providerUrl, keepContent })
+  // The files while the server runs.
   names = filesOf(data).map((file) => relative(data, file))
   onDisk = leaksOnDisk()
-  // What waits to be written when the server stops is written.
+  // This content is written when the server stops.
   await chat('tide')
   await server.stop()
   stderr += server.stderr()
@@ -285,24 +137,7 @@ afterAll(async () => {
   removeVerified(folder)
 })
 
-/** The forms in which a secret would still be one. */
-const formsOf = (text: string): string[] => {
-  const bytes = Buffer.from(text)
-  // A part of base64 that does not depend on what stands before and after.
-  const shifted = [0, 1, 2].map((shift) =>
-    Buffer.concat([Buffer.alloc(shift), bytes])
-      .toString('base64')
-      .slice(4, -4),
-  )
-  return [...new Set([text, bytes.toString('hex'), ...shifted, encodeURIComponent(text)])]
-}
-const leaksIn = (text: string): string[] =>
-  [MARK, ...[...made].map((key) => key.replace(/^sk-sl-(?:mgmt-)?v1-/, ''))].flatMap((mark) =>
-    formsOf(mark).flatMap((form) => {
-      const place = text.indexOf(form)
-      return place === -1 ? [] : [text.slice(Math.max(0, place - 80), place + form.length)]
-    }),
-  )
+const leaksIn = (text: string): string[] => leaksOf(text, made)
 const filesOf = (path: string): string[] =>
   readdirSync(path, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
@@ -314,7 +149,7 @@ const leaksOnDisk = (): unknown[] =>
   })
 
 describe('no secret is found', () => {
-  test('by a search that finds', () => {
+  test('by a search that finds known leaks', () => {
     expect(deeds.length + refusals.length).toBeGreaterThan(20)
     expect(made.size).toBeGreaterThanOrEqual(3)
     expect(leaksIn(`x ${Buffer.from(`xy${secret('a')}`).toString('base64')}`)).toHaveLength(1)
@@ -322,7 +157,7 @@ describe('no secret is found', () => {
     expect(leaksIn(`the key ${[...made][0]}`)).toHaveLength(1)
   })
 
-  test('though all of them were put in', () => {
+  test('although every request succeeded or failed as planned', () => {
     expect(Object.fromEntries(answered)).toMatchObject({
       'POST /keys 200': 2,
       'POST /byok 201': 1,
@@ -337,23 +172,23 @@ describe('no secret is found', () => {
       'POST /responses 200': 2,
       'POST /chat/completions 502': 2,
     })
-    // What was asked and answered is kept, for who may read it.
+    // Prompt and answer are stored, and returned to their owner.
     expect(logged.split(MARK).length).toBeGreaterThan(3)
     expect(bodies).toMatchObject({ responses: 2, contents: models.length + 4, differences: [] })
   })
 
-  test('in the log, at its most talkative, nor on stderr', () => {
+  test('in the log at its lowest level, or on stderr', () => {
     const log = readFileSync(logs[0] ?? '', 'utf8')
     expect(log.split('\n').length).toBeGreaterThan(30)
     expect(leaksIn(log)).toEqual([])
     expect(leaksIn(stderr)).toEqual([])
   })
 
-  test('in what refusals say', () => {
+  test('in refusals', () => {
     expect(refusals.flatMap(({ asked, text }) => leaksIn(text).map((leak) => ({ asked, leak })))).toEqual([])
   })
 
-  test('in any file of the data folder, the write-ahead logs among them', () => {
+  test('in any file of the data folder, including the write-ahead logs', () => {
     expect(names).toEqual(
       expect.arrayContaining(['sluice.db', 'sluice.db-wal', 'bodies.db', 'bodies.db-wal']),
     )
@@ -366,7 +201,7 @@ describe('no secret is found', () => {
     const database = openDatabase(join(data, 'sluice.db'))
     const next = { tag: '9999_next', statements: ['CREATE TABLE next (id INTEGER)'] }
     const { copy } = migrate(database, [...readMigrations('sqlite'), next])
-    // What another version wrote would not be verified.
+    // Rows of another version would not be verified.
     database.file.run("DELETE FROM schema_migrations WHERE tag = '9999_next'")
     database.close()
     expect(copy).toContain('.before-9999_next')
