@@ -29,10 +29,5 @@ const fields = {
 export const workspaceBudgets = table('workspace_budgets', columnsOf(fields), (t) => [
   uniqueIndex('workspace_budgets_interval').on(t.workspace_id, t.interval),
 ])
-export const budget = resourceOf({
-  name: 'budget',
-  key: workspaceBudgets.id,
-  table: workspaceBudgets,
-  fields,
-})
+export const budget = resourceOf('budget', workspaceBudgets.id, workspaceBudgets, fields)
 export type BudgetRow = typeof workspaceBudgets.$inferSelect

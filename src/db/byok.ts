@@ -74,11 +74,5 @@ const fields = {
 export const byokKeys = table('byok_keys', columnsOf(fields), (t) => [
   index('byok_keys_workspace').on(t.workspace_id, t.provider, t.sort_order),
 ])
-export const byokKey = resourceOf({
-  name: 'byok',
-  noun: 'provider key',
-  key: byokKeys.id,
-  table: byokKeys,
-  fields,
-})
+export const byokKey = resourceOf('byok', byokKeys.id, byokKeys, fields, 'provider key')
 export type ByokRow = typeof byokKeys.$inferSelect

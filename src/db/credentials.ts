@@ -70,11 +70,11 @@ const fields = {
 export const providerCredentials = table('provider_credentials', columnsOf(fields), (t) => [
   index('provider_credentials_provider').on(t.provider, t.sort_order),
 ])
-export const credential = resourceOf({
-  name: 'credential',
-  noun: 'stored credential',
-  key: providerCredentials.id,
-  table: providerCredentials,
+export const credential = resourceOf(
+  'credential',
+  providerCredentials.id,
+  providerCredentials,
   fields,
-})
+  'stored credential',
+)
 export type CredentialRow = typeof providerCredentials.$inferSelect

@@ -77,10 +77,5 @@ const fields = {
 export const destinations = table('observability_destinations', columnsOf(fields), (t) => [
   uniqueIndex('observability_destinations_name').on(t.workspace_id, t.name),
 ])
-export const destination = resourceOf({
-  name: 'destination',
-  key: destinations.id,
-  table: destinations,
-  fields,
-})
+export const destination = resourceOf('destination', destinations.id, destinations, fields)
 export type DestinationRow = typeof destinations.$inferSelect

@@ -185,13 +185,20 @@ export interface Resource<T extends AnyTable, F extends Fields> {
 }
 
 export const resourceOf = <T extends AnyTable, F extends Fields>(
-  is: Pick<Resource<T, F>, 'name' | 'key' | 'table' | 'fields'> & { noun?: string },
+  name: string,
+  key: Column,
+  table: T,
+  fields: F,
+  noun = name,
 ): Resource<T, F> => ({
-  noun: is.name,
-  ...is,
-  create: Type.Object(propertiesOf(is.fields, 'create'), { additionalProperties: false }),
-  update: Type.Object(propertiesOf(is.fields, 'update'), { additionalProperties: false }),
-  view: Type.Object(propertiesOf(is.fields, 'view')),
+  name,
+  noun,
+  key,
+  table,
+  fields,
+  create: Type.Object(propertiesOf(fields, 'create'), { additionalProperties: false }),
+  update: Type.Object(propertiesOf(fields, 'update'), { additionalProperties: false }),
+  view: Type.Object(propertiesOf(fields, 'view')),
 })
 
 const converted = (convert: ((value: never) => unknown) | undefined, value: unknown): unknown =>

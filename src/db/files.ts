@@ -21,4 +21,4 @@ const fields = {
 export const files = table('files', columnsOf(fields), (t) => [
   index('files_workspace').on(t.workspace_id, t.id),
 ])
-export const file = resourceOf({ name: 'file', key: files.id, table: files, fields })
+export const file = resourceOf('file', files.id, files, fields)

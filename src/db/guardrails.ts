@@ -97,7 +97,7 @@ const fields = {
 export const guardrails = table('guardrails', columnsOf(fields), (t) => [
   index('guardrails_workspace').on(t.workspace_id, t.created_at),
 ])
-export const guardrail = resourceOf({ name: 'guardrail', key: guardrails.id, table: guardrails, fields })
+export const guardrail = resourceOf('guardrail', guardrails.id, guardrails, fields)
 export type GuardrailRow = typeof guardrails.$inferSelect
 
 const assigned = () => ({
@@ -125,21 +125,16 @@ export const guardrailKeys = table('guardrail_keys', columnsOf(keyFields), (t) =
   uniqueIndex('guardrail_keys_key').on(t.key_hash),
   index('guardrail_keys_guardrail').on(t.guardrail_id),
 ])
-export const keyAssignment = resourceOf({
-  name: 'key_assignment',
-  key: guardrailKeys.id,
-  table: guardrailKeys,
-  fields: keyFields,
-})
+export const keyAssignment = resourceOf('key_assignment', guardrailKeys.id, guardrailKeys, keyFields)
 
 const memberFields = { ...assigned(), user_id: given(byUser(), Type.String()) }
 export const guardrailMembers = table('guardrail_members', columnsOf(memberFields), (t) => [
   uniqueIndex('guardrail_members_user').on(t.user_id),
   index('guardrail_members_guardrail').on(t.guardrail_id),
 ])
-export const memberAssignment = resourceOf({
-  name: 'member_assignment',
-  key: guardrailMembers.id,
-  table: guardrailMembers,
-  fields: memberFields,
-})
+export const memberAssignment = resourceOf(
+  'member_assignment',
+  guardrailMembers.id,
+  guardrailMembers,
+  memberFields,
+)

@@ -79,5 +79,5 @@ export const apiKeys = table('api_keys', columnsOf(fields), (t) => [
   index('api_keys_workspace').on(t.workspace_id, t.created_at),
   index('api_keys_creator').on(t.creator_user_id),
 ])
-export const apiKey = resourceOf({ name: 'key', noun: 'API key', key: apiKeys.hash, table: apiKeys, fields })
+export const apiKey = resourceOf('key', apiKeys.hash, apiKeys, fields, 'API key')
 export type KeyRow = typeof apiKeys.$inferSelect

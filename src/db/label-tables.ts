@@ -1,4 +1,4 @@
-import { integer, primaryKey, table, text } from './columns.ts'
+import { type AnyColumn, integer, primaryKey, table, text } from './columns.ts'
 import { usageSums } from './ledger-tables.ts'
 
 /** Sums by the labels of callers: `user`, and the tags of `metadata`. */
@@ -19,8 +19,7 @@ const labelColumns = () => ({
   ...usageSums(),
 })
 
-/** Folded from the rows, by UTC day. Bounded by day and key, see `ledger/label-bounds.ts`. Kept forever. */
-export const usageLabels = table('usage_labels', labelColumns(), (t) => [
+const keyOf = (t: Record<keyof ReturnType<typeof labelColumns>, AnyColumn>) =>
   primaryKey({
     columns: [
       t.day,
@@ -33,22 +32,10 @@ export const usageLabels = table('usage_labels', labelColumns(), (t) => [
       t.workspace_id,
       t.user_id,
     ],
-  }),
-])
+  })
+
+/** Folded from the rows, by UTC day. Bounded by day and key, see `ledger/label-bounds.ts`. Kept forever. */
+export const usageLabels = table('usage_labels', labelColumns(), (t) => [keyOf(t)])
 
 /** Sums of deleted rows: with those of the present rows they equal `usage_labels`. */
-export const prunedLabels = table('pruned_labels', labelColumns(), (t) => [
-  primaryKey({
-    columns: [
-      t.day,
-      t.name,
-      t.value,
-      t.model,
-      t.endpoint_id,
-      t.provider_name,
-      t.key_hash,
-      t.workspace_id,
-      t.user_id,
-    ],
-  }),
-])
+export const prunedLabels = table('pruned_labels', labelColumns(), (t) => [keyOf(t)])

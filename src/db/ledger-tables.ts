@@ -5,6 +5,7 @@ import type { Label } from '../core/generation.ts'
 import type { ApiType } from '../core/request.ts'
 import type { UsageSource } from '../core/usage.ts'
 import {
+  type AnyColumn,
   boolean,
   index,
   integer,
@@ -176,60 +177,38 @@ const usageColumns = () => ({
   ...usageSums(),
 })
 
+const hourColumns = () => ({
+  /** Milliseconds since 1970, the hour's start in UTC, of when the request came. */
+  hour: integer().notNull(),
+  ...usageColumns(),
+})
+const hourKey = (t: Record<keyof ReturnType<typeof hourColumns>, AnyColumn>) =>
+  primaryKey({
+    columns: [
+      t.hour,
+      t.workspace_id,
+      t.key_hash,
+      t.user_id,
+      t.model,
+      t.provider_slug,
+      t.provider_name,
+      t.endpoint_id,
+      t.is_byok,
+    ],
+  })
+
 /** Sums per hour, folded from the rows: usage pages read sums, never rows. Kept forever. */
-export const usageHourly = table(
-  'usage_hourly',
-  {
-    /** Milliseconds since 1970, the hour's start in UTC, of when the request came. */
-    hour: integer().notNull(),
-    ...usageColumns(),
-  },
-  (t) => [
-    primaryKey({
-      columns: [
-        t.hour,
-        t.workspace_id,
-        t.key_hash,
-        t.user_id,
-        t.model,
-        t.provider_slug,
-        t.provider_name,
-        t.endpoint_id,
-        t.is_byok,
-      ],
-    }),
-    index('usage_hourly_workspace').on(t.workspace_id, t.hour),
-    index('usage_hourly_key').on(t.key_hash, t.hour),
-  ],
-)
+export const usageHourly = table('usage_hourly', hourColumns(), (t) => [
+  hourKey(t),
+  index('usage_hourly_workspace').on(t.workspace_id, t.hour),
+  index('usage_hourly_key').on(t.key_hash, t.hour),
+])
 
 /**
  * Sums of deleted rows, by the same hours and names. Written in the transaction that deletes the rows, so that counters
  * and hours still equal the sums of the rows and of this table.
  */
-export const prunedHourly = table(
-  'pruned_hourly',
-  {
-    /** As in `usage_hourly`. */
-    hour: integer().notNull(),
-    ...usageColumns(),
-  },
-  (t) => [
-    primaryKey({
-      columns: [
-        t.hour,
-        t.workspace_id,
-        t.key_hash,
-        t.user_id,
-        t.model,
-        t.provider_slug,
-        t.provider_name,
-        t.endpoint_id,
-        t.is_byok,
-      ],
-    }),
-  ],
-)
+export const prunedHourly = table('pruned_hourly', hourColumns(), (t) => [hourKey(t)])
 
 /** Further scopes that deleted rows were charged to, by UTC day: see `charged_scopes`. */
 export const prunedCharges = table(

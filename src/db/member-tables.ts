@@ -15,9 +15,4 @@ export const workspaceMembers = table('workspace_members', columnsOf(fields), (t
   uniqueIndex('workspace_members_pair').on(t.workspace_id, t.user_id),
   index('workspace_members_user').on(t.user_id),
 ])
-export const membership = resourceOf({
-  name: 'membership',
-  key: workspaceMembers.id,
-  table: workspaceMembers,
-  fields,
-})
+export const membership = resourceOf('membership', workspaceMembers.id, workspaceMembers, fields)

@@ -61,5 +61,5 @@ export const users = table('users', columnsOf(memberFields), (t) => [
   uniqueIndex('users_email').on(t.email),
   index('users_organization').on(t.organization_id),
 ])
-export const member = resourceOf({ name: 'member', key: users.id, table: users, fields: memberFields })
+export const member = resourceOf('member', users.id, users, memberFields)
 export type UserRow = typeof users.$inferSelect

@@ -64,13 +64,13 @@ export const invitations = table('invitations', columnsOf(invitationFields), (t)
   uniqueIndex('invitations_token').on(t.token_hash),
   index('invitations_email').on(t.email),
 ])
-export const invitation = resourceOf({
-  name: 'invitation',
-  noun: 'open invitation',
-  key: invitations.id,
-  table: invitations,
-  fields: invitationFields,
-})
+export const invitation = resourceOf(
+  'invitation',
+  invitations.id,
+  invitations,
+  invitationFields,
+  'open invitation',
+)
 export type InvitationRow = typeof invitations.$inferSelect
 
 const sessionFields = {
@@ -90,9 +90,4 @@ const sessionFields = {
 export const sessions = table('sessions', columnsOf(sessionFields), (t) => [
   index('sessions_user').on(t.user_id),
 ])
-export const session = resourceOf({
-  name: 'session',
-  key: sessions.token_hash,
-  table: sessions,
-  fields: sessionFields,
-})
+export const session = resourceOf('session', sessions.token_hash, sessions, sessionFields)

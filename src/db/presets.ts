@@ -44,7 +44,7 @@ const fields = {
 export const presets = table('presets', columnsOf(fields), (t) => [
   uniqueIndex('presets_slug').on(t.workspace_id, t.slug),
 ])
-export const preset = resourceOf({ name: 'preset', key: presets.id, table: presets, fields })
+export const preset = resourceOf('preset', presets.id, presets, fields)
 export type PresetRow = typeof presets.$inferSelect
 
 const versionFields = {
@@ -72,11 +72,11 @@ const versionFields = {
 export const presetVersions = table('preset_versions', columnsOf(versionFields), (t) => [
   uniqueIndex('preset_versions_number').on(t.preset_id, t.version),
 ])
-export const presetVersion = resourceOf({
-  name: 'preset_version',
-  noun: 'version',
-  key: presetVersions.id,
-  table: presetVersions,
-  fields: versionFields,
-})
+export const presetVersion = resourceOf(
+  'preset_version',
+  presetVersions.id,
+  presetVersions,
+  versionFields,
+  'version',
+)
 export type PresetVersionRow = typeof presetVersions.$inferSelect

@@ -27,13 +27,13 @@ const entryFields = {
 export const providerEntries = table('provider_entries', columnsOf(entryFields), (t) => [
   uniqueIndex('provider_entries_slug').on(t.slug),
 ])
-export const storedEntry = resourceOf({
-  name: 'provider',
-  noun: 'stored entry of a provider',
-  key: providerEntries.slug,
-  table: providerEntries,
-  fields: entryFields,
-})
+export const storedEntry = resourceOf(
+  'provider',
+  providerEntries.slug,
+  providerEntries,
+  entryFields,
+  'stored entry of a provider',
+)
 export type EntryRow = typeof providerEntries.$inferSelect
 
 /** What the endpoints that could be called cost, from when on: a row for each price that differs from the one before. */

@@ -35,13 +35,7 @@ export const auditLog = table('audit_log', columnsOf(auditFields), (t) => [
   index('audit_log_resource').on(t.resource_type, t.resource_id, t.id),
   index('audit_log_actor').on(t.actor_id, t.id),
 ])
-export const auditEntry = resourceOf({
-  name: 'audit_entry',
-  noun: 'audit entry',
-  key: auditLog.id,
-  table: auditLog,
-  fields: auditFields,
-})
+export const auditEntry = resourceOf('audit_entry', auditLog.id, auditLog, auditFields, 'audit entry')
 
 /** Requests that named an `Idempotency-Key`, so that a second one changes nothing. */
 export const idempotencyKeys = table(

@@ -124,5 +124,5 @@ const fields = {
 export const workspaces = table('workspaces', columnsOf(fields), (t) => [
   uniqueIndex('workspaces_slug').on(t.slug),
 ])
-export const workspace = resourceOf({ name: 'workspace', key: workspaces.id, table: workspaces, fields })
+export const workspace = resourceOf('workspace', workspaces.id, workspaces, fields)
 export type WorkspaceRow = typeof workspaces.$inferSelect

@@ -31,7 +31,7 @@ const fields = {
   created_at: createdInstant(),
 }
 const things = table('things', columnsOf(fields), () => [])
-const thing = resourceOf({ name: 'thing', noun: 'thing', key: things.id, table: things, fields })
+const thing = resourceOf('thing', things.id, things, fields)
 const created = new Date(0)
 const row = newRow(
   thing,
