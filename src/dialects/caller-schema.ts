@@ -67,9 +67,17 @@ const trace = openObject(
 
 export type ChatPreferences = Static<typeof providerPreferences>
 
-/** Fields that speak to the gateway, or mean the same to every provider: alike in the bodies of several dialects. */
+/** Fields for the gateway, and fields with one meaning at every provider: the same in the bodies of several dialects. */
 
 export const EFFORTS = ['max', 'xhigh', 'high', 'medium', 'low', 'minimal', 'none'] as const
+
+export const audioPart = openObject({
+  type: t.Literal('input_audio'),
+  input_audio: openObject({
+    data: t.String({ description: 'Base64' }),
+    format: t.String({ description: 'wav, mp3 …' }),
+  }),
+})
 
 export const model = optional(modelName('Absent: the default text model of the workspace'))
 export const serviceTier = optional(oneOf(['auto', 'default', 'flex', 'priority', 'scale', 'fast']))

@@ -52,7 +52,7 @@ export interface DialectCall {
   path: string
   headers: Record<string, string>
   body: JsonObject
-  /** Sent in place of the body, as `multipart/form-data`; built again for each attempt. */
+  /** Sent instead of the body, as `multipart/form-data`; built again for each attempt. */
   form?: FormData
   /** Parameters of the caller that this dialect or endpoint cannot carry: named in the routing metadata. */
   dropped: string[]
@@ -86,7 +86,7 @@ export interface ContextCut {
   readonly isMarked: boolean
   /** The call that creates the cache with this lifetime. */
   make(ttlSeconds: number): DialectCall
-  /** The body of the call with the cache of this name in place of the cached prefix. */
+  /** The body of the call with the cache of this name instead of the cached prefix. */
   bodyWith(name: string): JsonObject
 }
 

@@ -30,7 +30,7 @@ export function dropsInto(dropped: string[]): Drop {
   }
 }
 
-/** Nothing, in place of what has no word in this dialect; its name is dropped. */
+/** Drops by name what this dialect cannot express, and returns nothing to write. */
 export function leaveOut(name: string, drop: Drop): [] {
   drop(name)
   return []
@@ -69,8 +69,7 @@ const BODY_PARAMETERS = [
 ]
 
 /**
- * Names, by the API's names, the parameters that Claude's APIs have no word for. `carried`: those that this call
- * carries all the same.
+ * Drops, by the API's names, the parameters that Claude's APIs cannot express, except those in `carried`.
  */
 export function dropUncarried(
   { sampling, choiceCount, modalities, metadata, body }: InferenceRequest,

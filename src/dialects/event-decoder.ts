@@ -53,7 +53,7 @@ interface ReplyReader {
   readEvent(event: JsonObject, name: string, events: InferenceEvent[]): void
   /** True if the event can be the shortcut's template; absent: each can. */
   mayRepeat?(event: JsonObject): boolean
-  /** False if the body is no answer of this dialect, or reports an error. */
+  /** False if the body is not an answer of this dialect, or reports an error. */
   readBody(body: unknown, events: InferenceEvent[]): boolean
   /** The reply has its finish reason. */
   isFinished(): boolean

@@ -1,7 +1,7 @@
 import type { Effort, Reasoning } from '../core/request.ts'
 import type { EndpointRecord } from '../core/snapshot.ts'
 
-/** What callers ask of reasoning, and what models support, alike in every dialect. */
+/** Reasoning as callers request it and as models support it, the same in every dialect. */
 
 const PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
 

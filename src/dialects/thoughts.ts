@@ -3,10 +3,10 @@ import { isString, isText } from '../core/json.ts'
 import type { Message } from '../core/request.ts'
 import type { Drop } from './dropped.ts'
 
-/** How Claude's reasoning details are marked: only details of this format may be replayed to it. */
+/** The format of Claude's reasoning details: only these may be replayed to it. */
 export const REASONING_FORMAT = 'anthropic-claude-v1'
 
-/** One thought as Claude wants it back: signed text, or what it encrypted. */
+/** One thought as Claude accepts it again: signed text, or encrypted data. */
 type Thought = { readonly text: string; readonly signature: string } | { readonly data: string }
 
 /**

@@ -3,7 +3,7 @@ import { asList, isObject, isString } from '../core/json.ts'
 
 /**
  * Anthropic takes names of tools of up to 128 characters, Google dots and colons in them too, and coding agents use
- * both (`mcp__plugin_…__…`). OpenAI, Bedrock and who follows them take 64 letters, digits, `_` and `-` (400 `string too
+ * both (`mcp__plugin_…__…`). OpenAI, Bedrock and compatible servers accept 64 letters, digits, `_` and `-` (400 `string too
  * long`), so other dialects see any other name shortened, the same way everywhere, and callers get their own
  * back.
  */

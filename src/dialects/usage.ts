@@ -35,7 +35,7 @@ export interface TokenCounts {
 /** A count, and the places in a usage object (`details.cached_tokens`) that may hold it: the first that does wins. */
 type CountPlaces = readonly [name: keyof TokenCounts, ...places: string[]]
 
-/** Reads the counts of a usage object, wherever its dialect writes them. */
+/** Reads the counts of a usage object from the places of its dialect. */
 export function countReader(table: readonly CountPlaces[]): (raw: JsonObject) => TokenCounts {
   const rows = table.map(([name, ...places]) => ({ name, places: places.map((place) => place.split('.')) }))
   return (raw) => {

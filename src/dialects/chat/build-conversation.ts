@@ -79,7 +79,7 @@ function writeThoughts(
   if (thoughts.length > 0 || isWanted) message[field] = thoughts.join('\n\n')
 }
 
-/** The thoughts that a message brings along, under either name. */
+/** The thoughts of a message, under either name. */
 function thoughtsOf({ reasoning, reasoning_content, reasoning_details }: JsonObject): Thoughts {
   const text = reasoning ?? reasoning_content
   return {
@@ -107,7 +107,7 @@ function leaveOutFields(message: JsonObject, { refusedMessageFields = [] }: Chat
   }
 }
 
-/** A call of Gemini's brings its signature along, in a field of Google's. */
+/** A call of Gemini has its signature in a field of Google's. */
 function withoutSignature(call: unknown, drop: Drop): unknown {
   if (!isObject(call) || call.extra_content === undefined) return call
   const { extra_content, ...own } = call

@@ -96,7 +96,7 @@ const isText = ({ type }: JsonObject): boolean => type === 'text'
 const SHOWN = 'The result is in the next message.'
 const UNSEEN = '(An image, which this model cannot see.)'
 
-/** Marks of other dialects that this one has no word for, or no place: only texts have one, of those who take marks. */
+/** Drops markers of other dialects. Only texts can have one, at providers that accept them. */
 function nameMarks({ content, extra, toolCalls }: Message, { takesMarks }: Taken, drop: Drop): void {
   if (extra?.is_error === true) leaveOut('messages.is_error', drop)
   const parts = Array.isArray(content) ? content : []

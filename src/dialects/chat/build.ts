@@ -40,7 +40,7 @@ const TUNING = [
 ] as const
 
 /**
- * The call to a provider that speaks chat. A caller of the same dialect gets its own body through, unknown fields
+ * The call to a provider of the chat dialect. The body of a caller of the same dialect is forwarded, unknown fields
  * at every level included, without the gateway's fields; other dialects are written from the neutral request.
  * Never changes `request`.
  */

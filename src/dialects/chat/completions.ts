@@ -166,7 +166,7 @@ function viewEvent(event: string, asked: CompletionAsked, offsets: Map<number, n
   if (!isObject(chunk)) return ''
   const former = choicesOf(chunk)
   const choices = former.flatMap((choice) => viewDelta(choice, asked, offsets))
-  // What brings a role or a piece of a thought without text has no place here.
+  // A chunk with only a role or a thought has no form here.
   if (former.length > 0 && choices.length === 0 && chunk.error === undefined) return ''
   return `${DATA}${oneLine(JSON.stringify({ ...chunk, object: 'text_completion', choices }))}\n\n`
 }

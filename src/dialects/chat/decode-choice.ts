@@ -212,7 +212,7 @@ function readMedia(message: JsonObject, choice: number, events: InferenceEvent[]
     events.push({ type: 'audio-delta', choice, audio })
 }
 
-/** The first reason counts: OpenRouter repeats it on its usage chunk. Snowflake's '' is no reason. */
+/** The first reason counts: OpenRouter repeats it on its usage chunk. Snowflake's '' does not count. */
 function readFinish(raw: JsonObject, state: ChoiceState): void {
   const { finish_reason, native_finish_reason } = raw
   if (isText(finish_reason)) state.finishReason ??= finish_reason

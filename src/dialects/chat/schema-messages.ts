@@ -1,4 +1,5 @@
 import { type Static, Type as t } from '@sinclair/typebox'
+import { audioPart } from '../caller-schema.ts'
 import { anyObject, oneOf, openObject, optional } from '../fields.ts'
 
 /** The messages of POST /chat/completions. Parts and tools of unknown types pass: only their `type` is required. */
@@ -18,13 +19,6 @@ const imagePart = openObject({
     t.String({ minLength: 1, description: "Mistral's short form: the URL alone" }),
   ]),
   cache_control: cacheControl,
-})
-const audioPart = openObject({
-  type: t.Literal('input_audio'),
-  input_audio: openObject({
-    data: t.String({ description: 'Base64' }),
-    format: t.String({ description: 'wav, mp3 …' }),
-  }),
 })
 const filePart = openObject({
   type: t.Literal('file'),

@@ -129,7 +129,7 @@ export function writeChoice(
   }
 }
 
-/** Role with the first chunk of a choice; `content` wherever there is text, and beside a role or reasoning. */
+/** The first chunk of a choice has the role. `content` is there with text, a role or reasoning. */
 function writeHead(delta: ChoiceDelta, state: ChoiceState, body: JsonObject): JsonObject {
   const role = state.hasRole ? {} : { role: 'assistant' }
   const hasContent = !state.hasRole || delta.text || 'reasoning' in body || 'reasoning_details' in body

@@ -13,7 +13,7 @@ export interface ChatNative {
   choices?: { index: number; choice?: JsonObject; message?: JsonObject }[]
 }
 
-/** Pieces of a message in the chat dialect, alike in a reply and in a delta. */
+/** Pieces of a message in the chat dialect, which a reply and a delta write the same way. */
 
 /** OpenAI nests the citation under its type; an annotation of another shape is forwarded as it came. */
 export function viewAnnotation(annotation: UrlCitation | JsonObject): JsonObject {

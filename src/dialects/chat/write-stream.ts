@@ -106,7 +106,7 @@ function gather(frame: InferenceFrame): { deltas: ChoiceDelta[]; fields: JsonObj
   return { deltas: [...deltas.values()], fields }
 }
 
-/** Clients parse `metadata.error_type` as required wherever there is metadata. */
+/** Clients require `metadata.error_type` if there is `metadata`. */
 const viewFailure = ({ status, message, metadata }: PublicError): JsonObject => ({
   code: status,
   message,

@@ -3,7 +3,7 @@ import { asText, fieldsOf, isObject, objectsIn, restOf } from '../../core/json.t
 import type { Usage } from '../../core/usage.ts'
 import { bucketsOf, countReader, tokenCount } from '../usage.ts'
 
-/** The second name of each is an older one that is sent beside it (recorded 2025). */
+/** The second name of each is older; the API sends both (recorded 2025). */
 const READ_NAMES = ['cacheReadInputTokens', 'cacheReadInputTokenCount']
 const WRITE_NAMES = ['cacheWriteInputTokens', 'cacheWriteInputTokenCount']
 const KNOWN = new Set(['inputTokens', 'outputTokens', 'totalTokens', ...READ_NAMES, ...WRITE_NAMES])

@@ -71,7 +71,7 @@ function fieldOf(name: string, value: unknown): unknown {
   return within(value)
 }
 
-/** The response of a function is free-form; the parts beside it are the API's. */
+/** The response of a function is free-form; the other parts are the API's. */
 function responseOf(value: JsonObject): JsonObject {
   const { response, ...rest } = value
   return response === undefined ? renamed(rest) : { ...renamed(rest), response }

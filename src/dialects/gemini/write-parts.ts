@@ -19,7 +19,7 @@ export interface CandidateParts {
   foreign: JsonObject[]
   /** Signatures of Google's, by call. */
   readonly signatures: Map<string, string>
-  /** Calls whose arguments are no JSON object. */
+  /** Calls whose arguments are not a JSON object. */
   readonly malformed: string[]
   /** Names of content that this dialect has no place for. */
   readonly lost: Set<string>

@@ -18,7 +18,7 @@ interface StreamState {
   readonly form: StreamForm
   readonly candidates: Map<number, CandidateParts>
   readonly held: HeldEnd
-  /** The provider speaks this dialect: its chunks are relayed. */
+  /** The provider has the same dialect: its chunks are relayed. */
   isRelay: boolean
   hasBegun: boolean
 }

@@ -18,15 +18,15 @@ const UNKNOWN_BOUND = 4_096
 const UNKNOWN_BOUND_THINKING = 16_384
 
 /**
- * The call to a provider that speaks Messages. A caller of the same dialect gets its own body through
+ * The call to a provider of the Messages dialect. The body of a caller of the same dialect is forwarded
  * (`build-own.ts`); other dialects are written from the neutral request:
  *
  * | neutral | Messages |
  * |---|---|
  * | messages | `build-messages.ts`, `build-content.ts` |
  * | tools, tool choice, parallel calls | `build-tools.ts` |
- * | reasoning | `build-reasoning.ts` |
- * | response format | `build-format.ts` |
+ * | reasoning | `claude.ts` |
+ * | response format | `build-tools.ts` |
  * | sampling | `temperature`, `top_p`, `top_k`, `stop_sequences`; other parameters are dropped |
  * | bound on output | `max_tokens` |
  * | service tier | `service_tier` (`auto`, `standard_only`) |

@@ -91,7 +91,7 @@ function readDocument(block: DocumentBlock, at: string, keep: Keep): ContentPart
 const headed = (title: string | null | undefined, context: string | null | undefined, text: string): string =>
   [title, context, text].filter(Boolean).join('\n\n')
 
-/** The context of a document is for the model to read, and is no part of it. */
+/** The context of a document is for the model, but not part of the document. */
 const withContext = (part: ContentPart, context: string | null | undefined): ContentPart[] =>
   context ? [{ type: 'text', text: context }, part] : [part]
 

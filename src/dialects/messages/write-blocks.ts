@@ -31,7 +31,7 @@ export function writeBlocks(events: readonly InferenceEvent[], state: BlockState
   for (const event of events) write(event, state)
 }
 
-/** Closes what is open; what waited comes after it. */
+/** Closes the open block, then writes the events that waited. */
 export function endBlocks(state: BlockState): void {
   while (state.open?.kind === 'call') {
     closeBlock(state)
@@ -71,7 +71,7 @@ function wait(event: InferenceEvent, state: BlockState): void {
   if (event.type === 'tool-call-start') state.waitingCalls.set(event.index, waiting)
 }
 
-/** True for events that are no content. */
+/** True for events without content. */
 const isSilent = ({ type }: InferenceEvent): boolean =>
   type === 'usage' || type === 'native' || type === 'response-start' || type === 'response-end'
 

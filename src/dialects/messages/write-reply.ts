@@ -12,7 +12,7 @@ import { newBlockState } from './write-state.ts'
 
 /**
  * A complete reply as a message. The reply of a Messages provider is forwarded, except for its id, model,
- * usage and what the gateway adds; one that was streamed all the same keeps the blocks that only this dialect has.
+ * usage and what the gateway adds; one that was streamed although not requested keeps the blocks that only this dialect has.
  */
 export function writeMessagesReply(
   result: InferenceResult,

@@ -31,7 +31,7 @@ export interface OpenCall {
   hasJson: boolean
   /** Of its arguments. */
   readonly end: JsonEnd
-  /** Its arguments are no JSON but text: OpenAI's custom tools. They become the one field of an object. */
+  /** Its arguments are text, not JSON: OpenAI's custom tools. The text becomes the one field of an object. */
   readonly isText: boolean
 }
 

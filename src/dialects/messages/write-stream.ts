@@ -25,7 +25,7 @@ interface StreamState {
   /** Written and not handed out yet. */
   text: string
   hasStarted: boolean
-  /** The provider speaks this dialect: its events are relayed. */
+  /** The provider has the same dialect: its events are relayed. */
   isRelay: boolean
   usage: Usage | null
   serviceTier: string | null

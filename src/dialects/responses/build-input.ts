@@ -168,7 +168,7 @@ function writePart(part: ContentPart, drop: Drop): JsonObject[] {
 const breakpointOf = ({ extra }: { extra?: JsonObject }): JsonObject =>
   isObject(extra?.prompt_cache_breakpoint) ? { prompt_cache_breakpoint: extra.prompt_cache_breakpoint } : {}
 
-/** Content wants a name beside it, an address or an id takes none. */
+/** Inline content needs a name; an address or an id must not have one. */
 function writeFile({ data, fileId, filename }: Extract<ContentPart, { type: 'file' }>): JsonObject {
   const isUrl = data !== undefined && /^https?:/i.test(data)
   const isContent = data !== undefined && !isUrl

@@ -19,7 +19,7 @@ import { type ReplayRules, writeInput } from './build-input.ts'
  * | reasoning | `reasoning` (`build-reasoning.ts`) |
  * | service tier, user, metadata, safety identifier, fields of prompt caching | the same |
  *
- * What has no word here is named in `dropped`. Prompts are cached unasked: Anthropic's marks for it are not.
+ * Other parameters are dropped by name. OpenAI caches prompts by itself, so Anthropic's cache markers are not sent.
  */
 export function neutralBody(request: InferenceRequest, rules: ReplayRules, drop: Drop): JsonObject {
   const { sampling, body } = request

@@ -24,12 +24,11 @@ const OURS = ['effort', 'summary', 'enabled', 'max_tokens', 'exclude']
  * | `enabled: true` | effort `medium` where the model may be off |
  * | off | effort `none`, where the model has it |
  * | `summary` | `reasoning.summary` |
- * | to see the reasoning, in a dialect that shows it unasked | `reasoning.summary: "auto"` |
+ * | to see the reasoning, in a dialect that shows it without a request | `reasoning.summary: "auto"` |
  * | `context`, `mode` and unknown fields of this dialect's callers | as they came |
  *
- * A summary is asked for only where the caller wants to see the reasoning: OpenAI refuses it (400) to organisations
- * that it has not verified. Where the caller did not ask for it in so many words, the call is made once more without:
- * see `lessersOf`.
+ * A summary is requested only if the caller wants to see the reasoning: OpenAI rejects it (400) for organisations that
+ * it has not verified. If the caller did not request it by name, the call is repeated without it: see `lessersOf`.
  */
 export function applyReasoning(
   body: JsonObject,

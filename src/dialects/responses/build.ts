@@ -51,7 +51,7 @@ const TUNING = [
 const LOGPROBS = 'message.output_text.logprobs'
 
 /**
- * The call to a provider that speaks Responses. A caller of the same dialect gets its own body through, unknown
+ * The call to a provider of the Responses dialect. The body of a caller of the same dialect is forwarded, unknown
  * fields at every level included, without the gateway's fields; other dialects are written from the neutral request
  * (`build-neutral.ts`). Nothing is stored there: reasoning comes back encrypted, to be sent again. Never changes
  * `request`.
@@ -109,7 +109,7 @@ function forwardedItem(item: unknown, rules: ReplayRules, drop: Drop): unknown[]
   return written
 }
 
-/** A call of Gemini's has its signature beside it: callers bring it back, and OpenAI refuses fields that it does not know. */
+/** Callers send back a call of Gemini with its signature, and OpenAI rejects fields that it does not know. */
 function withoutSignature(item: JsonObject, drop: Drop): JsonObject {
   if (item.type !== ITEM.functionCall || item.extra_content === undefined) return item
   const { extra_content, ...own } = item

@@ -38,7 +38,7 @@ export const responsesEgress = {
   readError: readResponsesError,
 } satisfies Egress
 
-/** A conversation in a form that only its provider can read, to be sent in place of it. */
+/** A conversation in a form that only its provider can read, to be sent instead of it. */
 export interface Compaction {
   /** The user's messages and a `compaction` item, the provider's own: they go back unchanged. */
   readonly output: readonly JsonObject[]
@@ -85,7 +85,7 @@ export const responsesCompact: Operation<InferenceRequest, Compaction> = {
   },
 }
 
-/** For providers of other dialects: what they lack, in place of a call. */
+/** For providers of other dialects: the reason why there is no call. */
 export const noCompact: Operation<InferenceRequest, Compaction> = {
   cannot: () => 'does not compact conversations: only providers of the Responses API do',
   build() {

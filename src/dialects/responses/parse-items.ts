@@ -34,7 +34,7 @@ export interface Conversation {
   effort?: string
 }
 
-/** A message, and the results of its calls: they follow it, wherever their items came. */
+/** A message and the results of its calls, which follow it from any place in the list of items. */
 interface Turn {
   readonly message: Message
   readonly outputs: Message[]

@@ -84,7 +84,7 @@ function thoughtsFirst(events: readonly InferenceEvent[]): readonly InferenceEve
   return [...events.slice(0, start), ...rest.filter(isDetail), ...rest.filter((event) => !isDetail(event))]
 }
 
-/** The detail of the same piece tells whether reasoning is a summary, and which part of it. */
+/** The detail of the same piece shows whether reasoning is a summary, and which part of it. */
 function thoughtAt(events: readonly InferenceEvent[], at: number): Partial<ThoughtPart> {
   for (let next = at + 1; next < events.length && events[next]?.type !== 'reasoning-delta'; next++) {
     const part = partOf(events[next])

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
+import { audioPart } from '../caller-schema.ts'
 import { oneOf, openObject, optional } from '../fields.ts'
 
 /** The items of `input`. Unknown fields are allowed in each; fields that are not read here are not described. */
@@ -29,13 +30,6 @@ const filePart = openObject({
   file_id: optional(t.String({ minLength: 1 })),
   filename: optional(t.String()),
   cache_control: cacheBreakpoint,
-})
-const audioPart = openObject({
-  type: t.Literal('input_audio'),
-  input_audio: openObject({
-    data: t.String({ description: 'Base64' }),
-    format: t.String({ description: 'wav, mp3 …' }),
-  }),
 })
 const videoPart = openObject({
   type: t.Literal('input_video'),

@@ -53,7 +53,7 @@ function framesOf(choice: ResultChoice | undefined): InferenceEvent[][] {
   ]
 }
 
-/** Where the details say the same as the reasoning they tell its parts too; else they are pieces beside it. */
+/** If the details have the same text as the reasoning they also show its parts; else they are separate pieces. */
 function thoughtsOf({ reasoning, reasoningDetails }: ResultChoice): InferenceEvent[][] {
   const texts = merged(reasoningDetails).map((detail) => ({ detail, text: textOf(detail) }))
   const isSame = texts.map(({ text }) => text).join('') === reasoning
