@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { assemble } from '../chat-stream.ts'
 import { frameOf, streamOf } from '../dialects/converse/frames.ts'
-import { type Gateway, startGateway } from '../gateway.ts'
+import { gatewayOfFile } from '../file-setup.ts'
 import { FIXTURES } from '../recordings.ts'
 import { dataLines } from '../upstream.ts'
 
@@ -16,32 +16,29 @@ interface Seen {
 }
 
 let seen: Seen[] = []
-/** What answers a model, each in turn; the last one stays. */
+/** The replies for a model, one after the other; the last one stays. */
 const answers = new Map<string, (() => Response)[]>()
-let server: Bun.Server<undefined>
-let gateway: Gateway
-
-beforeAll(async () => {
-  server = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    async fetch(request) {
-      const { pathname } = new URL(request.url)
-      seen.push({ path: pathname, headers: request.headers, body: await request.json() })
-      const model = decodeURIComponent(/\/model\/([^/]+)\//.exec(pathname)?.[1] ?? '')
-      const turns = answers.get(model) ?? []
-      const answer = turns.length > 1 ? turns.shift() : turns[0]
-      return answer ? answer() : Response.json({ message: 'no such model' }, { status: 404 })
-    },
-  })
-  const address = `http://127.0.0.1:${server.port}`
-  const pricing = {
-    prompt: '0.000001',
-    completion: '0.000002',
-    input_cache_read: '0.0000001',
-    input_cache_write: '0.00000125',
-  }
-  gateway = await startGateway({
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  async fetch(request) {
+    const { pathname } = new URL(request.url)
+    seen.push({ path: pathname, headers: request.headers, body: await request.json() })
+    const model = decodeURIComponent(/\/model\/([^/]+)\//.exec(pathname)?.[1] ?? '')
+    const turns = answers.get(model) ?? []
+    const answer = turns.length > 1 ? turns.shift() : turns[0]
+    return answer ? answer() : Response.json({ message: 'no such model' }, { status: 404 })
+  },
+})
+const address = `http://127.0.0.1:${server.port}`
+const pricing = {
+  prompt: '0.000001',
+  completion: '0.000002',
+  input_cache_read: '0.0000001',
+  input_cache_write: '0.00000125',
+}
+const gateway = await gatewayOfFile(
+  {
     environment: {
       AWS_BEARER_TOKEN_BEDROCK: 'bedrock-key',
       AWS_REGION: 'eu-west-1',
@@ -61,13 +58,10 @@ beforeAll(async () => {
         ],
       },
     ],
-  })
-  gateway.deps.run.wait = async () => undefined
-})
-afterAll(async () => {
-  await gateway.stop()
-  await server.stop(true)
-})
+  },
+  { stop: () => server.stop(true) },
+)
+gateway.deps.run.wait = async () => undefined
 beforeEach(() => {
   seen = []
 })
@@ -94,7 +88,7 @@ const tools = ['set_lamp', 'list_lamps', 'now'].map((name) => ({ type: 'function
 const IDS = ['tooluse_a', 'tooluse_b', 'tooluse_c']
 const RESULTS = IDS.map((id) => ({ role: 'tool', tool_call_id: id, content: `done ${id}` }))
 
-test('a streamed turn of tools with thoughts, and the turn after it, signed', async () => {
+test('a streamed turn with tools and thoughts continues, with signed requests', async () => {
   answers.set(CLAUDE, [stream('thinking-tools'), stream('text')])
   const asked = ask('lamps', { stream: true, tools, reasoning: { max_tokens: 2000 } })
   const first = await assemble(await gateway.call('/chat/completions', asked))
@@ -143,7 +137,7 @@ test('a streamed turn of tools with thoughts, and the turn after it, signed', as
   ])
 })
 
-test('the same in two whole answers', async () => {
+test('the same turn continues after a complete answer', async () => {
   answers.set(CLAUDE, [body('thinking-tools'), body('cached')])
   const asked = ask('lamps', { tools, reasoning: { max_tokens: 2000 } })
   const { choices } = await (await gateway.call('/chat/completions', asked)).json()
@@ -176,7 +170,7 @@ test('the same in two whole answers', async () => {
   })
 })
 
-test('the same by a caller of Anthropic’s API, whose thoughts go back as they came', async () => {
+test('the same turn continues by Anthropic’s API, with unchanged thoughts', async () => {
   answers.set(CLAUDE, [body('thinking-tools'), body('cached')])
   const asked = {
     model: 'lamps',
@@ -223,7 +217,7 @@ test('the same by a caller of Anthropic’s API, whose thoughts go back as they 
   })
 })
 
-test('a catalogue model of the environment’s key is called by the profile of its region', async () => {
+test('a catalogue model with the key of the environment is called by the profile of its region', async () => {
   const profile = 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0'
   answers.set(profile, [stream('text')])
   const only = { provider: { only: ['amazon-bedrock'] } }
@@ -237,7 +231,7 @@ test('a catalogue model of the environment’s key is called by the profile of i
   expect(reply.last.usage.cost).toBe(0.0001881)
 })
 
-test('a schema is a tool where the model has none, and its input the text', async () => {
+test('a schema is sent as a tool to models without schemas, whose input is the answer', async () => {
   answers.set('anthropic.claude-3-haiku-20240307-v1:0', [body('answer-tool')])
   const schema = { type: 'object', properties: { city: { type: 'string' } } }
   const response_format = { type: 'json_schema', json_schema: { name: 'place', schema } }
@@ -248,7 +242,7 @@ test('a schema is a tool where the model has none, and its input the text', asyn
   expect(choices[0]).toMatchObject({ message: { content: '{"city":"Emden"}' }, finish_reason: 'stop' })
 })
 
-test('what could not be carried is named', async () => {
+test('parameters that the provider does not know are named in the metadata', async () => {
   answers.set('plain', [body('cached')])
   const response = await gateway.call('/chat/completions', ask('plain', { seed: 7 }), {
     'x-service-metadata': 'enabled',
@@ -256,7 +250,7 @@ test('what could not be carried is named', async () => {
   expect(JSON.stringify((await response.json()).service_metadata)).toContain('"seed"')
 })
 
-test('an exception in mid-answer never looks finished', async () => {
+test('an exception within an answer never looks finished', async () => {
   answers.set('plain', [stream('throttled')])
   const lines = await dataLines(await gateway.call('/chat/completions', ask('plain', { stream: true })))
   expect(lines.at(-1)).not.toBe('[DONE]')
@@ -280,7 +274,7 @@ test('an exception before any content keeps its own status', async () => {
   })
 })
 
-test('a refused credential is ours, and neither it nor AWS’s text is told', async () => {
+test('a rejected credential is a 502 without the credential and the text of AWS', async () => {
   answers.set('plain', [
     () =>
       Response.json(
@@ -294,7 +288,7 @@ test('a refused credential is ours, and neither it nor AWS’s text is told', as
   expect(JSON.stringify(seen.map(({ headers }) => [...headers]))).not.toContain('secret-of-lab')
 })
 
-test('an address of an image on this machine is refused before the call', async () => {
+test('an image URL of this machine is rejected before the call', async () => {
   const content = [{ type: 'image_url', image_url: { url: 'http://127.0.0.1/x.png' } }]
   const response = await gateway.call(
     '/chat/completions',

@@ -1,24 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { assemble } from '../chat-stream.ts'
-import { type Gateway, startGateway } from '../gateway.ts'
+import { gatewayOfFile } from '../file-setup.ts'
 import { FIXTURES } from '../recordings.ts'
-import { type Answer, dataLines, type FakeUpstream, startUpstream, unary } from '../upstream.ts'
+import { type Answer, dataLines, startUpstream, unary } from '../upstream.ts'
 import { ask, fixturesOf } from './replies.ts'
+import { REPLAYED, RESULTS, tools } from './responses-upstream-turn.ts'
 
 /** A provider of OpenAI's Responses API behind POST /chat/completions and POST /responses. */
 
-let gateway: Gateway
-let upstream: FakeUpstream
-beforeAll(async () => {
-  upstream = startUpstream()
-  const pricing = {
-    prompt: '0.000001',
-    completion: '0.000002',
-    input_cache_read: '0.0000001',
-    input_cache_write: '0.00000125',
-  }
-  gateway = await startGateway({
+const upstream = startUpstream()
+const pricing = {
+  prompt: '0.000001',
+  completion: '0.000002',
+  input_cache_read: '0.0000001',
+  input_cache_write: '0.00000125',
+}
+const gateway = await gatewayOfFile(
+  {
     providers: [
       {
         slug: 'lab',
@@ -41,49 +40,17 @@ beforeAll(async () => {
         models: [{ id: 'both', pricing }],
       },
     ],
-  })
-  gateway.deps.run.wait = async () => undefined
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
+gateway.deps.run.wait = async () => undefined
 beforeEach(() => {
   upstream.seen.length = 0
 })
 
 const fixture = fixturesOf('responses')
-const tools = ['tide_at', 'list_ports'].map((name) => ({ type: 'function', function: { name } }))
-const RESULTS = ['call_a', 'call_b'].map((id) => ({
-  role: 'tool',
-  tool_call_id: id,
-  content: `done ${id}`,
-}))
-
-/** What is sent of the turn that `thinking-tools` tells. */
-const REPLAYED = [
-  { role: 'user', content: 'Hello' },
-  {
-    type: 'reasoning',
-    id: 'rs_3',
-    summary: [
-      { type: 'summary_text', text: 'Two tides' },
-      { type: 'summary_text', text: ', so two calls.' },
-    ],
-    encrypted_content: 'c2VhbGVkLXRob3VnaHQ=',
-  },
-  { role: 'assistant', content: 'I look it up.' },
-  { type: 'function_call', call_id: 'call_a', name: 'tide_at', arguments: '{"port":"Büsum","day":1}' },
-  { type: 'function_call', call_id: 'call_b', name: 'list_ports', arguments: '{}' },
-  ...RESULTS.map(({ tool_call_id: call_id, content }) => ({
-    type: 'function_call_output',
-    call_id,
-    output: content,
-  })),
-]
-
-describe('callers of chat', () => {
-  test('a streamed turn of tools with reasoning, and the turn after it', async () => {
+describe('a caller of chat completions', () => {
+  test('continues a streamed turn with tools and reasoning', async () => {
     upstream.inTurn('tides', [fixture('thinking-tools.sse'), fixture('text.sse')])
     const asked = ask('tides', { stream: true, tools, reasoning: { effort: 'high' }, max_tokens: 900 })
     const first = await assemble(await gateway.call('/chat/completions', asked))
@@ -117,7 +84,7 @@ describe('callers of chat', () => {
     expect(upstream.seen[1]?.body['input']).toEqual(REPLAYED)
   })
 
-  test('the same in two whole answers', async () => {
+  test('continues the same turn after a complete answer', async () => {
     upstream.inTurn('tides', [fixture('thinking-tools.json'), fixture('thinking-tools.json')])
     const asked = ask('tides', { tools, reasoning: { max_tokens: 2000 } })
     const reply = await (await gateway.call('/chat/completions', asked)).json()
@@ -130,7 +97,7 @@ describe('callers of chat', () => {
     expect(upstream.seen[1]?.body['reasoning']).toEqual({ effort: 'medium', summary: 'auto' })
   })
 
-  describe('before an account that may not have summaries of thoughts', () => {
+  describe('before an account without summaries of thoughts', () => {
     const unverified: Answer = ({ body }) =>
       Object(body['reasoning']).summary === undefined
         ? fixture('thinking-tools.json')()
@@ -172,7 +139,7 @@ describe('callers of chat', () => {
     })
   })
 
-  test('cached tokens are counted in and priced apart', async () => {
+  test('gets usage with cached tokens, which have their own price', async () => {
     upstream.on('cached', fixture('thinking-tools.json'))
     const { usage } = await (await gateway.call('/chat/completions', ask('cached'))).json()
     // 12 fresh, 32 read at a tenth, 16 written at five quarters, 44 out at the double.
@@ -183,7 +150,7 @@ describe('callers of chat', () => {
     })
   })
 
-  test('pictures, and what the bound cut off', async () => {
+  test('gets pictures, and the reason of a truncated answer', async () => {
     upstream.on('drawn', fixture('image.sse'))
     const lines = await dataLines(await gateway.call('/chat/completions', ask('drawn', { stream: true })))
     const images = lines
@@ -201,7 +168,7 @@ describe('callers of chat', () => {
     expect(cut.isDone).toBe(true)
   })
 
-  test('what could not be carried is named', async () => {
+  test('gets the names of parameters that the provider does not know', async () => {
     upstream.on('cached', fixture('thinking-tools.json'))
     const asked = ask('cached', { seed: 7, stop: 'x' })
     const response = await gateway.call('/chat/completions', asked, { 'x-service-metadata': 'enabled' })
@@ -210,7 +177,7 @@ describe('callers of chat', () => {
     expect(JSON.stringify(service_metadata)).toContain('"stop"')
   })
 
-  test('a failure in mid-answer never looks finished', async () => {
+  test('gets no finish from an answer that fails', async () => {
     upstream.on('broken', fixture('failed.sse'))
     const lines = await dataLines(await gateway.call('/chat/completions', ask('broken', { stream: true })))
     expect(lines.at(-1)).not.toBe('[DONE]')
@@ -221,7 +188,7 @@ describe('callers of chat', () => {
     expect(gateway.generations().at(-1)).toMatchObject({ finish_reason: 'error' })
   })
 
-  test("a wrong credential is ours; a prompt against the rules is the caller's", async () => {
+  test('gets a 502 for a wrong credential, and a 400 for a prompt against the rules', async () => {
     const refused = JSON.parse(await Bun.file(join(FIXTURES, 'responses', '401.http.json')).text())
       .interactions[0]
     upstream.on('wrong-key', () => new Response(refused.response_text, { status: 401 }))
@@ -246,14 +213,14 @@ describe('callers of chat', () => {
 })
 
 describe('a provider of several dialects', () => {
-  test('is spoken to in its own where the caller has another', async () => {
+  test('is called in one of its dialects if the caller has another', async () => {
     upstream.on('both', unary('By chat.'))
     const { choices } = await (await gateway.call('/chat/completions', ask('both'))).json()
     expect(choices[0].message.content).toBe('By chat.')
     expect(upstream.seen[0]?.path).toBe('/v1/chat/completions')
   })
 
-  test("is spoken to in the caller's own, without loss", async () => {
+  test("is called in the caller's dialect, without loss", async () => {
     upstream.on('both', fixture('web-search.sse'))
     const asked = {
       model: 'both',
@@ -277,7 +244,7 @@ describe('a provider of several dialects', () => {
     expect(events.map(({ type }) => type)).toContain('response.web_search_call.searching')
   })
 
-  test('and what it answered can be sent back item by item', async () => {
+  test('takes its own answer back item by item', async () => {
     upstream.on('both', fixture('thinking-tools.sse'))
     const asked = { model: 'both', input: [{ role: 'user', content: 'Hello' }] }
     const { output } = await (await gateway.call('/responses', asked)).json()
