@@ -26,7 +26,7 @@ const OWN_FOLDER = 0o700
 export const makeOwnFolder = (path: string): void =>
   void mkdirSync(path, { recursive: true, mode: OWN_FOLDER })
 
-/** Links of a data folder are the operator's; in a backup, which may come from elsewhere, none is followed. */
+/** Links of a data folder are the operator's; links in a backup, which may come from elsewhere, are never followed. */
 export type Links = 'followed' | 'refused'
 
 /**

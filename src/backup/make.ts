@@ -18,7 +18,7 @@ import {
 import { CATALOG_FILE, MANIFEST_FILE, type Manifest, SECRET_FILE, writeManifest } from './manifest.ts'
 
 export interface BackupOptions {
-  /** Puts `secret.key` in. Whoever has both opens everything. */
+  /** Puts `secret.key` in. With both, everything can be decrypted. */
   readonly withSecretKey: boolean
   /** Milliseconds since 1970. */
   now(): number

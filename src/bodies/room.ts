@@ -1,18 +1,12 @@
 import { asc, inArray, sql } from 'drizzle-orm'
 import { loggedContents, rememberedItems } from '../db/bodies-tables.ts'
 import type { Database } from '../db/database.ts'
+import { freePagesOf, releasePages, usedBytes } from '../db/space.ts'
 
 const ROWS_PER_SLICE = 100
 const PAGES_PER_SLICE = 500
 
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-
-const pragma = ({ file }: Database, name: 'page_count' | 'page_size' | 'freelist_count'): number =>
-  file.query<Record<string, number>, []>(`PRAGMA ${name}`).get()?.[name] ?? 0
-
-/** What the file holds, pages that are free in it not counted. */
-export const usedBytes = (bodies: Database): number =>
-  (pragma(bodies, 'page_count') - pragma(bodies, 'freelist_count')) * pragma(bodies, 'page_size')
 
 /**
  * Deletes the oldest logged contents, in slices, until the file has at most `mostBytes` (0: no limit). Stored responses
@@ -70,13 +64,11 @@ async function oldest({ db }: Database, bytes: number): Promise<string[]> {
 
 /** Releases free pages and empties the write-ahead log, so that neither file has deleted data. */
 export async function giveBack(bodies: Database): Promise<void> {
-  const { file } = bodies
-  for (let before = pragma(bodies, 'freelist_count'); before > 0; ) {
-    file.run(`PRAGMA incremental_vacuum(${PAGES_PER_SLICE})`)
-    const after = pragma(bodies, 'freelist_count')
+  for (let before = freePagesOf(bodies); before > 0; ) {
+    const after = releasePages(bodies, PAGES_PER_SLICE)
     if (after >= before) break
     before = after
     await turn()
   }
-  file.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  bodies.file.run('PRAGMA wal_checkpoint(TRUNCATE)')
 }

@@ -2,7 +2,8 @@ import { eq, inArray, lte } from 'drizzle-orm'
 import { loggedContents, rememberedItems, responseItems, responses } from '../db/bodies-tables.ts'
 import type { Database } from '../db/database.ts'
 import { removeCopies } from '../db/migrations.ts'
-import { giveBack, makeRoom, turn, usedBytes } from './room.ts'
+import { usedBytes } from '../db/space.ts'
+import { giveBack, makeRoom, turn } from './room.ts'
 
 const ROWS_PER_SLICE = 100
 const SWEEP_MS = 10 * 60_000

@@ -78,12 +78,12 @@ export function readOverrides(value: unknown): { overrides: ModelOverride[]; pro
 }
 
 function problemsOf(item: unknown, place: string): ConfigProblem[] {
-  const told = new Map<string, ConfigProblem>()
+  const problems = new Map<string, ConfigProblem>()
   for (const error of Value.Errors(entry, item)) {
     const path = place + placeOf(error.path)
-    if (!told.has(path)) told.set(path, { path, message: sentenceOf(error) })
+    if (!problems.has(path)) problems.set(path, { path, message: sentenceOf(error) })
   }
-  return [...told.values()]
+  return [...problems.values()]
 }
 
 function sentenceOf(error: ValueError): string {

@@ -13,7 +13,7 @@ export interface RefreshedCatalog {
   readonly source: string
   /** Milliseconds since 1970. */
   readonly refreshedAt: number
-  /** Ids of earlier catalogues: requests for them get a clear error, and settings may still name them. */
+  /** Ids of earlier catalogues: still known names, so that settings may go on using them. */
   readonly retired: readonly string[]
 }
 
@@ -106,7 +106,7 @@ function readRefreshed(file: unknown): RefreshedCatalog | null {
   return { seed, source, refreshedAt, retired: ids }
 }
 
-/** Whole or not at all: a crash in the middle leaves the former file. */
+/** Atomic: a crash in the middle leaves the former file. */
 function write(path: string, { seed, source, refreshedAt, retired }: RefreshedCatalog, own: Seed): void {
   const draft = `${path}.new`
   writeFileSync(

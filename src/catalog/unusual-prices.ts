@@ -26,8 +26,8 @@ export function unusualPrices(
   }
   if (refreshed === null) return warnings
   const callable = new Set(providers.map(({ slug }) => slug))
-  const brought = diffOf(store.builtIn(), seed).warnings.filter(({ provider }) => callable.has(provider))
-  return [...warnings, ...brought]
+  const ofRefresh = diffOf(store.builtIn(), seed).warnings.filter(({ provider }) => callable.has(provider))
+  return [...warnings, ...ofRefresh]
 }
 
 /** The same for given endpoints, with prices from any source. */

@@ -54,15 +54,15 @@ export interface Settlement extends JournalEntry {
   /** The client left before the end (or the process died). */
   readonly cancelled: boolean
   readonly usage: Usage
-  /** How many images the answer holds, where its usage does not tell; absent: none. */
+  /** Number of images in the answer, if its usage does not count them; absent: none. */
   readonly answerImages?: number
   readonly usageSource: UsageSource
   readonly costNanoUsd: number
   /** What the caches saved, against the same tokens at the prompt price; null without cached tokens. */
   readonly cacheDiscountNanoUsd: number | null
-  /** Request came → first content, in milliseconds. */
+  /** From the request's arrival to the first content, in milliseconds. */
   readonly latencyMs: number
-  /** First content → end, in milliseconds. */
+  /** From the first content to the end, in milliseconds. */
   readonly generationTimeMs: number
   readonly endedAt: number
   readonly serviceTier: string | null
@@ -88,5 +88,5 @@ export interface AttemptOutcome {
   readonly isByok?: boolean
 }
 
-/** Whether a try came to content. One that its caller, or a shutdown, broke off has neither a status nor a code. */
+/** Whether an attempt gave content. One that a client disconnect or a shutdown ended has neither a status nor a code. */
 export const gaveContent = ({ status, code }: AttemptOutcome): boolean => status !== null && code === null

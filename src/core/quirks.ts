@@ -34,7 +34,7 @@ export interface ProviderQuirks {
   readonly rankingBoundField?: 'top_k'
 }
 
-/** How a vendor takes OpenAI's chat completions otherwise. What is left out for it is named. */
+/** How a vendor's chat completions differ from OpenAI's. Fields that are left out for it are reported as dropped. */
 export interface ChatQuirks {
   /** OpenAI's field → its own name of it. */
   readonly fieldNames?: Readonly<Record<string, string>>

@@ -11,7 +11,7 @@ export interface UpstreamReply {
   text(limitBytes?: number): Promise<string>
   /**
    * As much of the body as comes within `ms`, at most `limitBytes`, as text; the rest is cut off. A body that breaks
-   * off or stalls gives what came of it. Rethrows the abort.
+   * off or stalls returns the part that arrived. Rethrows the abort.
    */
   beginning(limitBytes: number, ms: number): Promise<string>
   /**

@@ -30,7 +30,7 @@ export interface Groups {
 interface Bounds {
   /** What a text may cost beyond reading it before its group of patterns is parted. */
   readonly unitsOfGroup: number
-  /** What is learned of the patterns is charged to no single request, up to this. */
+  /** Work on building automata, up to this, is charged to no request. */
   readonly unitsOfLearning: number
 }
 

@@ -6,10 +6,10 @@ import type { CounterKey, Scope, Spent } from './counter-key.ts'
 import { byokUsageOf, type Summed, usageOf } from './summed.ts'
 import { INTERVALS, windowStart } from './windows.ts'
 
-/** What rows add to the table of counters, in memory until it is written. */
+/** The spending that rows add to the table of counters, in memory until it is written. */
 export interface Bookings {
   add(row: Summed): void
-  /** What was added to one counter. */
+  /** The spending added to one counter. */
   spent(key: CounterKey): Spent
   /** How many scopes and days were booked to. */
   count(): number
@@ -17,7 +17,7 @@ export interface Bookings {
   write(): void
 }
 
-/** What is booked to one scope by the requests of one day: a day lies in one window of every interval. */
+/** The spending of one scope on one day: a day lies in one window of every interval. */
 interface Booking {
   readonly scope: Scope
   readonly scopeId: string

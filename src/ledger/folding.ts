@@ -25,7 +25,7 @@ export interface Folding {
   isDue(): boolean
   /** No committed row waits. */
   isEmpty(): boolean
-  /** What was committed to a counter and is not in the table yet. */
+  /** Committed spending of a counter that is not in the table yet. */
   unfolded(key: CounterKey): Spent
   /** Folds what waits, in a transaction of its own. Throws what the database throws, with nothing changed. */
   fold(): void

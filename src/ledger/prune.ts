@@ -73,7 +73,7 @@ export function preparePruning(database: Database): (slice: Slice) => PrunedSlic
     const rows: Read[] = read
       .all(after, maxRows)
       .map((stored) => ({ id: stored.id, row: stored.row, summed: summedOf(stored) }))
-    // What is not in the sums yet stays until it is.
+    // Rows stay until they are in the sums.
     const lastFolded = folded.get()?.last_row ?? 0
     const gone = rows.filter(({ row, summed }) => summed.startedAt < before && row <= lastFolded)
     const last = gone.at(-1)?.id

@@ -176,9 +176,9 @@ function compareSums(
   const sums = new Map(summed.map((line) => [line.name, line]))
   const differences: string[] = []
   const seen = new Set<string>()
-  const compare = (name: string, said: Sum | undefined, sum: Sum | undefined): void => {
+  const compare = (name: string, line: Sum | undefined, sum: Sum | undefined): void => {
     for (const column of HOURLY_SUMS) {
-      const [a, b] = [said?.[column] ?? 0, sum?.[column] ?? 0]
+      const [a, b] = [line?.[column] ?? 0, sum?.[column] ?? 0]
       if (a !== b) differences.push(`${what} ${name}: ${column} is ${a}, ${summands} sum to ${b}`)
     }
   }

@@ -43,7 +43,7 @@ const interrupted = (entry: JournalEntry): Settlement => ({
   cacheDiscountNanoUsd: null,
   latencyMs: 0,
   generationTimeMs: 0,
-  // Nobody saw the end.
+  // The end is unknown.
   endedAt: entry.startedAt,
   serviceTier: null,
   router: 'direct',

@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts'
+import { freePagesOf, pagesOf, releasePages, usedBytes } from '../db/space.ts'
 import { pruneApps } from './apps.ts'
 import { preparePruning } from './prune.ts'
 
@@ -103,21 +104,12 @@ function sliced(database: Database, { mayPrune, pause }: Pruning) {
   }
 }
 
-const pragma = ({ file }: Database, name: 'page_count' | 'freelist_count' | 'page_size'): number =>
-  Number(file.query<Record<string, number>, []>(`PRAGMA ${name}`).get()?.[name] ?? 0)
-
-/** What is in use of the file: free room within it will be used again. */
-export const usedBytes = (database: Database): number =>
-  (pragma(database, 'page_count') - pragma(database, 'freelist_count')) * pragma(database, 'page_size')
-
-/** Does nothing in a file that was made without a map for it (before pruning was there): its room is used again. */
 async function giveBack(database: Database, { mayPrune, pause }: Pruning): Promise<number> {
-  const reserve = Math.max(RESERVE_PAGES, Math.floor(pragma(database, 'page_count') * RESERVE_SHARE))
+  const reserve = Math.max(RESERVE_PAGES, Math.floor(pagesOf(database) * RESERVE_SHARE))
   let freed = 0
-  for (let before = pragma(database, 'freelist_count'); before > reserve && mayPrune(); ) {
+  for (let before = freePagesOf(database); before > reserve && mayPrune(); ) {
     const startedAt = performance.now()
-    database.file.run(`PRAGMA incremental_vacuum(${Math.min(PAGES_PER_SLICE, before - reserve)})`)
-    const after = pragma(database, 'freelist_count')
+    const after = releasePages(database, Math.min(PAGES_PER_SLICE, before - reserve))
     if (after >= before) break
     freed += before - after
     before = after

@@ -3,10 +3,11 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ContentLogOptions, createContentLog } from '../../src/bodies/content-log.ts'
 import { type ContentStore, createContentStore } from '../../src/bodies/contents.ts'
-import { makeRoom, usedBytes } from '../../src/bodies/room.ts'
+import { makeRoom } from '../../src/bodies/room.ts'
 import { startSweeping, sweep } from '../../src/bodies/sweep.ts'
 import type { ContentLog, EndedContent, GenerationContent } from '../../src/core/generation-content.ts'
 import { makeSealer } from '../../src/db/seal.ts'
+import { usedBytes } from '../../src/db/space.ts'
 import { DAY_MS, response, START, type Store, said, startStore } from './fixture.ts'
 
 let started: Store

@@ -54,7 +54,7 @@ const parametersView = (
     ]),
   )
 
-/** What is billed, by what: as generations are settled. A price of each image takes the place of its tokens' price. */
+/** The billed units and their prices, as generations are settled. A price of each image takes the place of its tokens' price. */
 function imagePricing(
   pricing: Pricing | null,
   takesImages: boolean,

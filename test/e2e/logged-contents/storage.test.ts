@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { usedBytes } from '../../../src/bodies/room.ts'
+import { usedBytes } from '../../../src/db/space.ts'
 import { startGateway } from '../../gateway.ts'
 import { unary } from '../../upstream.ts'
 import { chat, ON, PIXEL, startForLoggedContents } from './setup.ts'
