@@ -10,7 +10,7 @@ import { dataFolder, verifyAll } from './verify.ts'
 
 type Options = Readonly<Record<string, unknown>>
 
-/** Needs no lock, key or settings. Also exits 1 if the backup lacks uploaded files that the ledger names. */
+/** Requires no lock, key or settings. Also exits 1 if uploaded files of the ledger are missing in the backup. */
 export async function backupCommand(folder: string, options: Options, terminal: Terminal): Promise<number> {
   const target = resolve(folder)
   const withSecretKey = options['withSecretKey'] === true
@@ -97,9 +97,9 @@ function secretKeyOf(file: unknown, terminal: Terminal): RestoreOptions['secretK
     }
     return { key: keyIn(text, file), from: file, isKept: true }
   }
-  const said = terminal.environment['SLUICE_SECRET_KEY']
-  return said
-    ? { key: keyIn(said, 'SLUICE_SECRET_KEY'), from: 'SLUICE_SECRET_KEY', isKept: false }
+  const fromEnvironment = terminal.environment['SLUICE_SECRET_KEY']
+  return fromEnvironment
+    ? { key: keyIn(fromEnvironment, 'SLUICE_SECRET_KEY'), from: 'SLUICE_SECRET_KEY', isKept: false }
     : undefined
 }
 

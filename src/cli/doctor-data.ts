@@ -5,7 +5,7 @@ import { BODIES_FILE, DATABASE_FILE, type Database, openForReading } from '../db
 import { appliedTags, BODIES_MIGRATIONS, type Migration, newestTag } from '../db/migrations.ts'
 import { openSealer, readSecretKey } from '../db/seal.ts'
 
-/** `warning`: it runs, but look at it. `problem`: something will not work. */
+/** `warning`: it runs, but should be checked. `problem`: something will not work. */
 export interface Finding {
   readonly check: string
   readonly status: 'ok' | 'warning' | 'problem'
@@ -15,7 +15,7 @@ export interface Finding {
 const OTHERS = 0o077
 const MB = 1_000_000
 
-/** The folder itself, or the nearest one above that exists: where it would be made. */
+/** The folder itself, or its nearest existing parent, in which it would be created. */
 function nearestFolder(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path))
 }

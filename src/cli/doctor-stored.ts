@@ -35,7 +35,7 @@ export async function readStored(config: Config, defaults: ProviderDefaults): Pr
   }
 }
 
-/** As it is: the server would close a file to others that is open to them; here nothing is changed. */
+/** Reads the file without changing it. (The server would correct its permissions.) */
 function readKeyFile(folder: string): Uint8Array {
   const path = join(folder, 'secret.key')
   return parseSecretKey(readFileSync(path, 'utf8'), path)

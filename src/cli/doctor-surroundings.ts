@@ -33,7 +33,7 @@ export async function checkPort({ host, port, basePath }: Config): Promise<Findi
   return { check, status: 'problem', detail: `${place} cannot be used: ${why}` }
 }
 
-/** Null: it could be opened (and was closed again); else the system's code. */
+/** Null if the port could be opened (it is closed again); else the system's error code. */
 const listenOnce = (host: string, port: number): Promise<string | null> =>
   new Promise((resolve) => {
     const server = createServer()
@@ -50,7 +50,7 @@ async function answersAsSluice(host: string, port: number, basePath: string): Pr
   return answer?.status === 200
 }
 
-/** Checks from where the server can be reached, and whether it would start so. */
+/** Checks from where the server can be reached, and whether it would start with these settings. */
 export function checkReach({ host }: Config, exposed: string | null): Finding {
   const check = 'reach'
   if (exposed !== null) return { check, status: 'problem', detail: exposed }
@@ -96,16 +96,19 @@ export interface ProviderFindings {
   readonly serverTimes: readonly number[]
 }
 
-/** Asks each configured provider for its models, with its credential. */
+/** Requests the models of each configured provider, with its credential. */
 export async function checkProviders(config: Config): Promise<ProviderFindings> {
   const { firstByteTimeoutMs: firstByteMs, stallTimeoutMs: betweenBytesMs } = config
   const defaults = { timeouts: { firstByteMs, betweenBytesMs, totalMs: betweenBytesMs }, maxInFlight: 1 }
   const known = environmentProviders(config.environment, defaults)
   const stored = await readStored(config, defaults)
-  const said = [...readEntries(config.providers, config.environment, defaults).providers, ...known.providers]
-  // As in the server: settings and environment win over stored credentials.
-  const unsaid = stored.providers.filter(({ slug }) => !said.some((one) => one.slug === slug))
-  const providers = [...said, ...unsaid.flatMap(eachCredential)]
+  const configured = [
+    ...readEntries(config.providers, config.environment, defaults).providers,
+    ...known.providers,
+  ]
+  // As in the server: settings and environment take precedence over stored credentials.
+  const usedStored = stored.providers.filter(({ slug }) => !configured.some((one) => one.slug === slug))
+  const providers = [...configured, ...usedStored.flatMap(eachCredential)]
   const refused = [
     ...known.problems.map(({ path, message }) => problem('provider', `${path} ${message}`)),
     ...stored.leftOut.map(({ provider, label, reason }) =>
@@ -126,7 +129,7 @@ export async function checkProviders(config: Config): Promise<ProviderFindings> 
 
 const problem = (check: string, detail: string): Finding => ({ check, status: 'problem', detail })
 
-/** One record for each, so that each is tried. */
+/** One record per credential, so that each is checked. */
 const eachCredential = (provider: ProviderRecord): ProviderRecord[] =>
   provider.credentials.map((credential) => ({ ...provider, credentials: [credential] }))
 
@@ -135,7 +138,7 @@ async function visit(provider: ProviderRecord): Promise<{ finding: Finding; time
   const [credential] = provider.credentials
   const { name, prefix } = provider.credentialHeader ?? { name: 'authorization', prefix: 'Bearer ' }
   const headers = new Headers({ ...provider.headers })
-  // At a cloud a call that needs the credential is one that costs, or needs a token first: only the address is tried.
+  // At a cloud, a call with the credential costs money or needs a token first, so only the address is checked.
   const isTried = provider.kind === 'compatible' || (provider.kind === 'azure' && credential?.secret !== null)
   if (credential?.secret && isTried) headers.set(name, `${prefix}${credential.secret}`)
   const started = performance.now()

@@ -83,7 +83,7 @@ export async function rotateKey(reference: string, options: Options, terminal: T
   return EXIT.ok
 }
 
-/** A successor's settings; an expiry that is past would be refused, and so is such a rotation by the server. */
+/** The settings of the new key. The server rejects an expiry in the past. */
 function settingsOf({ record }: Key): Record<string, unknown> {
   const names = [
     'name',
@@ -132,7 +132,7 @@ async function findKey(client: Client, reference: string): Promise<Key> {
   const exact = keys.filter((key) => [key.hash, key.label, key.name].includes(reference))
   const isPrefix = /^[0-9a-f]{6,63}$/.test(reference)
   const all = exact.length > 0 ? exact : keys.filter((key) => isPrefix && key.hash.startsWith(reference))
-  // A rotated key leaves disabled ones of its name behind: the one in use is meant.
+  // Rotation leaves disabled keys with the same name: prefer the enabled one.
   const enabled = all.filter((key) => key.record['disabled'] !== true)
   const found = enabled.length === 1 ? enabled : all
   const [first, ...others] = found
@@ -194,7 +194,7 @@ function interval(value: unknown): string {
 
 const UNIT_MS = { h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
-/** `90d`, or a UTC time; answers ISO 8601. */
+/** Parses `90d` or a UTC time; returns ISO 8601. */
 function moment(value: unknown, now: number): string {
   const text = String(value).trim()
   const [, amount, unit] = /^(\d{1,5})([hdw])$/.exec(text) ?? []

@@ -1,4 +1,4 @@
-/** For commands that work on the data folder of a server that is stopped. */
+/** For commands that use the data folder of a stopped server. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, loadConfig } from '../config.ts'
@@ -8,7 +8,7 @@ import { CommandError, EXIT, type Terminal } from './terminal.ts'
 
 export type Options = Readonly<Record<string, unknown>>
 
-/** `--data` and `--config` win over the environment. */
+/** `--data` and `--config` take precedence over the environment. */
 export const configOf = (options: Options, terminal: Terminal): Promise<Config> => {
   const { data, config } = options
   return loadConfig({
@@ -20,7 +20,7 @@ export const configOf = (options: Options, terminal: Terminal): Promise<Config> 
   })
 }
 
-/** A folder that is only read or emptied is not made: its name is probably mistyped. */
+/** Opens an existing folder. A missing one is not created, because its name is probably mistyped. */
 export function openKnownFolder({ data }: Config): DataFolder {
   const file = join(data, DATABASE_FILE)
   if (!existsSync(file))
@@ -28,7 +28,7 @@ export function openKnownFolder({ data }: Config): DataFolder {
   return openDataFolder(data)
 }
 
-/** Closes the folder, however it ends. */
+/** Closes the folder in every case. */
 export async function within<T>(folder: DataFolder, work: (folder: DataFolder) => Promise<T>): Promise<T> {
   try {
     return await work(folder)

@@ -4,8 +4,8 @@ import { configOf, type Options, openKnownFolder, within } from './local.ts'
 import { EXIT, printJson, type Terminal } from './terminal.ts'
 
 /**
- * Makes a management key and prints it, once; those that were made before are refused from the next start on. A key
- * of the settings is not one of them: it holds as long as the settings name it.
+ * Creates a management key and prints it once. Created management keys are disabled from the next start on; a key in the
+ * settings stays valid.
  */
 export async function renewManagement(options: Options, terminal: Terminal): Promise<number> {
   const config = await configOf(options, terminal)

@@ -3,7 +3,7 @@ import { CommandError, EXIT, printJson, type Terminal } from './terminal.ts'
 
 type Options = Readonly<Record<string, unknown>>
 
-/** Says of a model, through the server, what its entry in `models:` of the settings would say. */
+/** Sets a model override through the server, with the fields of a `models:` entry in the settings. */
 export async function setModel(model: string, options: Options, terminal: Terminal): Promise<number> {
   const entry = { id: model, ...entryOf(options) }
   const saved = await openClient(terminal.environment).call('PUT', '/models/overrides', entry)

@@ -35,7 +35,7 @@ export const countOf = (answer: Answer, name: string): number | null => {
   return Array.isArray(rows) ? rows.length : null
 }
 
-/** What a model has cost, one line for each price. */
+/** A model's price history, one line per price. */
 export function priceHistoryTable(body: unknown): string {
   const data = isRecord(body) && isRecord(body['data']) ? body['data'] : {}
   const rows = rowsOf(data, 'providers').flatMap((one) =>

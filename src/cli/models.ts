@@ -13,10 +13,10 @@ import { CommandError, EXIT, type ExitCode, printJson, type Terminal } from './t
 type Options = Readonly<Record<string, unknown>>
 type Answer = Readonly<Record<string, unknown>>
 
-/** Asks for a refresh: a server or a data folder does it. */
+/** Refreshes the catalogue, through a server or in a data folder. */
 type Ask = (body: Record<string, unknown>) => Promise<Answer>
 
-/** Shows what newer facts would change; takes them over when that is agreed to, or with `--yes`. */
+/** Shows the changes of a catalogue refresh, and applies them after confirmation or with `--yes`. */
 export async function refreshModels(options: Options, terminal: Terminal): Promise<number> {
   const asked = await sourceOf(options)
   return withCatalog(options, terminal, async (ask) => {
@@ -39,7 +39,7 @@ export async function refreshModels(options: Options, terminal: Terminal): Promi
   })
 }
 
-/** What a model has cost here, through the server. */
+/** Shows a model's price history, through the server. */
 export async function showHistory(model: string, options: Options, terminal: Terminal): Promise<number> {
   const path = model.split('/').map(encodeURIComponent).join('/')
   const body = await openClient(terminal.environment).call('GET', `/models/${path}/prices${queryOf(options)}`)
@@ -57,8 +57,8 @@ async function isAgreed(options: Options, terminal: Terminal): Promise<boolean> 
 }
 
 /**
- * What `--from` names: the program's own facts, or a file or a URL, which is read here: it is this machine's network that
- * the operator means.
+ * The source in `--from`: the built-in catalogue, a file or a URL. Read by the command line rather than the server, because
+ * the operator refers to this machine's files and network.
  */
 async function sourceOf({ from }: Options): Promise<Record<string, unknown>> {
   if (typeof from !== 'string') return {}

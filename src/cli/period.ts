@@ -12,8 +12,8 @@ const DAY_MS = 24 * HOUR_MS
 const UNIT_DAYS = { d: 1, w: 7 }
 
 /**
- * `12h` is the last twelve hours, `7d` today (UTC) and the six days before it, `2027-01-31` from then on. `until` is a
- * day or a time, exclusive; absent: now.
+ * Parses a period: `12h` is the last twelve hours, `7d` today (UTC) and the six days before it, `2027-01-31` from that day
+ * on. `until` is a day or a time, exclusive; absent: now.
  */
 export function periodOf(since: string, until: string | undefined, now: number): Period {
   const end = until === undefined ? now : instantOf(until, '--until')
@@ -30,7 +30,7 @@ function startOf(since: string, end: number): number {
   const [, amount, unit] = /^(\d{1,4})([hdw])$/.exec(since) ?? []
   if (unit === 'h') return end - Number(amount) * HOUR_MS
   if (unit !== 'd' && unit !== 'w') return instantOf(since, '--since')
-  // The day that the last moment before the end lies in is the first of them.
+  // The end is exclusive, so the last day contains the millisecond before it.
   const lastDay = Math.floor((end - 1) / DAY_MS) * DAY_MS
   return lastDay - (Number(amount) * UNIT_DAYS[unit] - 1) * DAY_MS
 }
@@ -39,7 +39,7 @@ function instantOf(text: string, flag: string): number {
   const isDay = /^\d{4}-\d\d-\d\d$/.test(text)
   const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/.test(text)
   const at = isDay ? Date.parse(`${text}T00:00:00Z`) : isTime ? Date.parse(text) : Number.NaN
-  // `Date` turns a day that the month does not have into one of the next month.
+  // `Date` accepts 31 February and returns a day in March.
   if (!Number.isNaN(at) && new Date(at).toISOString().startsWith(text.slice(0, 10))) return at
   throw new CommandError(
     EXIT.usage,

@@ -1,7 +1,7 @@
 import { type Environment, enterProduction, processEnvironment } from '../config.ts'
 
 /**
- * Bun runs at most 256 fetches at a time over all hosts, so one slow provider would stall all providers. It reads the
+ * Bun runs at most 256 concurrent fetches over all hosts, so one slow provider would stall all providers. It reads the
  * limit once, at process start (measured on Bun 1.4.5: setting it later has no effect), so the server re-executes itself
  * with a higher one.
  */
@@ -9,13 +9,13 @@ const VARIABLE = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
 /** The highest value that Bun accepts. It exceeds every `SLUICE_MAX_IN_FLIGHT`, which is the limit that callers meet. */
 const MAX_HTTP_REQUESTS = '65535'
 /**
- * JavaScriptCore sizes its garbage collection by the memory of the machine, and a gateway relays far more than it keeps.
+ * JavaScriptCore sizes its heap by the memory of the machine, but a gateway relays far more data than it stores.
  * With 256 MB, 100 unread streams of 4 MB take 80 MB instead of 730, at the same speed per request.
  */
 const HEAP_VARIABLE = 'BUN_JSC_forceRAMSize'
 const HEAP_SIZE_BYTES = String(256 * 1024 * 1024)
 
-/** The command that runs this very program again: the binary, or `bun <flags> src/main.ts`. */
+/** The command that runs this program: the binary, or `bun <flags> src/main.ts`. */
 function ownCommand(): string[] {
   const isCompiled = /\$bunfs|~BUN/.test(import.meta.path)
   const program = isCompiled ? [] : [...process.execArgv, Bun.main]

@@ -32,7 +32,7 @@ export const loadServerConfig = (
     },
   })
 
-/** Only the entries' problems are of interest here. */
+/** Placeholders: only the entries' problems are used. */
 const checkDefaults = { timeouts: { firstByteMs: 1, betweenBytesMs: 1, totalMs: 1 }, maxInFlight: 1 }
 
 /** Why a server with these settings may not listen at its address; null: it may. Changes nothing in the data folder. */

@@ -10,7 +10,7 @@ import { allKeys } from './keys.ts'
 import type { Period } from './period.ts'
 import { CommandError, EXIT } from './terminal.ts'
 
-/** What usage can be split by, and the API's name for it; days are no dimension there. */
+/** Dimensions of usage, with their names in the API, where days are not a dimension. */
 export const SPLITS = {
   day: null,
   model: 'model',
@@ -18,7 +18,7 @@ export const SPLITS = {
   key: 'api_key_hash',
   workspace: 'workspace_id',
 } as const satisfies Record<string, Dimension | null>
-/** Or what callers label their requests with: `user`, `tag:<name>`. */
+/** A dimension, or a label of requests: `user`, `tag:<name>`. */
 export type Split = keyof typeof SPLITS | 'user' | `tag:${string}`
 
 const isPlain = (by: Split): by is keyof typeof SPLITS => Object.hasOwn(SPLITS, by)
@@ -39,7 +39,7 @@ export interface UsageLine {
 
 export interface UsageAnswer {
   readonly lines: readonly UsageLine[]
-  /** There are more than the server answers. */
+  /** The server has more rows than it returned. */
   readonly isCut: boolean
 }
 
@@ -47,7 +47,7 @@ const LOCAL_LIMITS = { timeoutMs: 120_000, maxGroups: 1_000_000 }
 const REMOTE_ROWS = 10_000
 const REMOTE_TIMEOUT_MS = 20_000
 
-/** From the hourly sums of a database file, which may be served, stopped, or a copy. */
+/** Usage from the hourly sums of a database file, which a server may be using. */
 export async function localUsage(path: string, by: Split, period: Period): Promise<UsageAnswer> {
   const database = openForReading(path)
   try {
@@ -132,8 +132,8 @@ function lineOf(
   names: ReadonlyMap<string, string>,
 ): UsageLine {
   const number = (name: (typeof METRICS)[number]): number => Number(row[name] ?? 0)
-  const said = String(row[column])
-  const id = column === 'date__day' ? said.slice(0, 10) : said
+  const text = String(row[column])
+  const id = column === 'date__day' ? text.slice(0, 10) : text
   return {
     id,
     name: names.get(id) ?? id,

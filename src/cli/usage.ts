@@ -17,7 +17,7 @@ import { databaseIn, dataFolder } from './verify.ts'
 
 type Options = Readonly<Record<string, unknown>>
 
-/** The server's sums if SLUICE_KEY is set, else those of the data folder; a server may run on it. */
+/** Prints the server's sums if SLUICE_KEY is set, else those of the data folder, which a server may be using. */
 export async function usageCommand(options: Options, terminal: Terminal): Promise<number> {
   const by = splitOf(options['by'])
   const { since, until } = options

@@ -8,7 +8,7 @@ import { formatFiles, verifyFiles } from '../files/verify.ts'
 import { formatReport, verifyFile } from '../ledger/verify.ts'
 import { CommandError, EXIT, printJson, type Terminal } from './terminal.ts'
 
-/** Needs no key, setting or lock: only a data folder (or its database file) that can be read. */
+/** Requires no key, setting or lock, only read access to a data folder or its database file. */
 export async function verifyCommand(
   folder: string | undefined,
   isJson: boolean,
@@ -31,7 +31,7 @@ export interface Verdict {
   readonly lines: readonly string[]
 }
 
-/** Checks the ledger and the other files of its folder. A file outside a data folder, such as a copy, is checked by itself. */
+/** Checks the ledger and the other files of its folder. A file outside a data folder, such as a copy, is checked alone. */
 export function verifyAll(path: string): Verdict {
   const isFolders = basename(path) === DATABASE_FILE
   const bodies = isFolders ? verifyBodies(join(dirname(path), BODIES_FILE)) : null

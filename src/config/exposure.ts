@@ -5,7 +5,7 @@ import { isLoopback } from './readers.ts'
 
 /**
  * A server that other machines can reach must not start if it would have to create and print secrets. `hasKeys`: the
- * database has keys of an earlier start. Returns the message for the operator; null: it may listen.
+ * database has keys of an earlier start. Returns a message for the operator; null if the server may listen.
  */
 export function exposureProblem(config: Config, hasKeys: boolean): string | null {
   if (isLoopback(config.host)) return null

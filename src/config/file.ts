@@ -53,7 +53,7 @@ const REASONS: Partial<Record<YAMLError['code'], string>> = {
   MULTIPLE_DOCS: 'it must be one document',
 }
 
-/** The library's sentence up to the place where it would quote the file. */
+/** The library's message without its quotation of the file. */
 function reasonOf({ code, message, pos }: YAMLError, lines: LineCounter): string {
   const { line, col } = lines.linePos(pos[0])
   const reason = REASONS[code] ?? message.replace(/ ?[:\\"'`].*$/s, '')

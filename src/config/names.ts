@@ -4,7 +4,7 @@ import type { ConfigFile, ReadFile } from './file.ts'
 export const fileKey = (variable: string): string => variable.slice('SLUICE_'.length).toLowerCase()
 
 export const reserved = ['SLUICE_DATABASE_URL', 'SLUICE_VALKEY_URL']
-/** Not settings of the server: where the file is, the command line's client, the test suite. */
+/** Variables that are not settings of the server: path of the file, command line client, test suite. */
 export const otherVariables = ['SLUICE_CONFIG', 'SLUICE_URL', 'SLUICE_KEY', 'SLUICE_TEST_EXHAUSTIVE']
 
 export const reservedProblems = (environment: Readonly<Record<string, string | undefined>>): string[] =>
@@ -39,7 +39,7 @@ function unknownKey(key: string, place: string, known: readonly string[]): strin
   return `${place} is not a setting${suggest(key.replace(/^SLUICE_/i, '').toLowerCase(), known)}`
 }
 
-/** Where a setting's value came from, for messages about it. */
+/** The source of a setting's value, for messages. */
 export const settingIn = (file: ReadFile, variable: string): string =>
   `${variable} (${placeIn(file, fileKey(variable))})`
 

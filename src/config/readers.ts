@@ -89,7 +89,7 @@ export function webOrigin(entry: string): string | null {
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#@\s*]+$/.test(origin)) return null
   const url = URL.parse(origin)
   if (url === null) return null
-  // Without the port that its scheme has anyway.
+  // Without the scheme's default port.
   return url.protocol === 'http:' || url.protocol === 'https:' ? url.origin : origin
 }
 
@@ -143,7 +143,7 @@ export const secretKey: Read<Uint8Array> = (raw) => {
 
 export const bootstrapKey: Read<string> = (raw) => {
   if (typeof raw === 'string' && /^[\x21-\x7e]{32,512}$/.test(raw)) {
-    // It would never be accepted: callers' keys of that form are tested by their checksum before any look-up.
+    // It would never be accepted: the checksum of callers' keys is checked before any lookup.
     if (!isKeyPlausible(raw))
       throw new RangeError('has the form of a key of Sluice, but its checksum is wrong: is it mistyped?')
     return raw

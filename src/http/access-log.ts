@@ -1,16 +1,16 @@
-/** One line for each request. */
+/** The access log: one line per request. */
 import { isHealthCheck } from './health.ts'
 import type { Incoming } from './incoming.ts'
 
-/** Where lines of requests go. */
+/** The destination of access log lines. */
 export interface AccessLog {
-  /** Writes one line with these JSON members, unless the level of the log leaves it out. */
+  /** Writes one line with these JSON members, if the log level includes it. */
   request(members: string): void
 }
 
 /**
- * Writes the lines in pino's format, as one string each: a line by pino's own way costs seven times as much, and there
- * is one for every request.
+ * Writes the lines in pino's format, each as one string. This is seven times faster than pino, and there is a line for
+ * every request.
  */
 export function createAccessLog(isEnabled: () => boolean, write: (line: string) => void): AccessLog {
   let second = 0
@@ -34,18 +34,18 @@ export function createAccessLog(isEnabled: () => boolean, write: (line: string) 
   }
 }
 
-/** Letters that JSON has as they are. */
+/** Characters that need no escape in JSON. */
 const PLAIN = /^[ !#-[\]-~]*$/
 
 /** A text as JSON. */
 export const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text))
 
-/** A number as JSON, which knows neither NaN nor infinity. */
+/** A number as JSON; null for NaN and infinity. */
 export const numeral = (value: number): number | null => (Number.isFinite(value) ? value : null)
 
 /**
- * What its generation came to, as JSON members for the request's line. False: that line is written already, so that a
- * line of its own is due.
+ * Adds the fields of the settled generation to the request's line. False if that line has been written, so that the
+ * generation needs its own line.
  */
 export function noteSettled(incoming: Incoming, members: string): boolean {
   if (incoming.isClosed) return false
@@ -54,12 +54,12 @@ export function noteSettled(incoming: Incoming, members: string): boolean {
   return true
 }
 
-/** The line of a request whose generation is not settled yet is written once its stream has ended. */
+/** Defers the request's line until its generation is settled. */
 export const deferLine = (incoming: Incoming): void => {
   incoming.isDeferred = incoming.settled === ''
 }
 
-/** This request has no line. */
+/** Suppresses the request's line. */
 export const dropLine = (incoming: Incoming): void => {
   incoming.isClosed = true
 }
@@ -81,9 +81,9 @@ export function logRequest(log: AccessLog, incoming: Incoming, status: number): 
 }
 
 const LONGEST_PATH = 200
-/** A Sluice key in a path, where its hash belongs. */
+/** A Sluice key in a path, sent by mistake instead of its hash. */
 const KEY = /(sk-sl-(?:mgmt-)?v1-)\w+/g
-/** A bootstrap key may look like a hash, so long hex words are cut to the length that the command line shows. */
+/** A bootstrap key may look like a hash, so hashes are truncated to the length that the command line shows. */
 const LONG_HASH = /(\/keys\/(?!sk-sl-)[^/]{12})[^/]+/g
 
 const shown = (path: string): string =>

@@ -1,29 +1,29 @@
-/** The memory that request bodies take while they are in flight. All requests share one budget. */
+/** The memory budget of request bodies in flight, shared by all requests. */
 import { type GatewayError, unavailable } from '../core/errors.ts'
 
-/** What a body takes of the budget: a plain object, one for each request. */
+/** The share of the budget that one request uses. */
 export interface BodyLease {
   readonly budget: BodyBudget
-  /** A key's hash or a person; '' as long as the caller is not known. */
+  /** The hash of the key or the id of the person; '' before authentication. */
   owner: string
   bytes: number
   /** True until the request has its reply. */
   isOpen: boolean
-  /** Whether its run, which may outlast the reply's head, holds the body. */
+  /** True while its generation uses the body, which may be longer than the reply takes. */
   isRunning: boolean
 }
 
 export interface BodyBudget {
   readonly limitBytes: number
-  /** All of what bodies in flight are counted as. */
+  /** The total of all bodies in flight. */
   heldBytes: number
   /** The same by owner, without zeros. */
   readonly heldByOwner: Map<string, number>
 }
 
 /**
- * What a body takes while it is in flight, as a multiple of its bytes: the bytes, their text, and the text that is
- * made of it for the provider. Measured on Bun 1.4.5 with bodies of 19 MB: 2.5 times for ASCII, 4 with other letters.
+ * The memory of a body in flight, as a multiple of its bytes: the bytes, their text, and the text sent to the provider.
+ * Measured on Bun 1.4.5 with bodies of 19 MB: 2.5 for ASCII, 4 with other characters.
  */
 const MEMORY_OF_A_BYTE = 3
 const UNKNOWN_OWNER = ''
@@ -35,7 +35,7 @@ export const createBodyBudget = (limitBytes: number): BodyBudget => ({
   heldByOwner: new Map(),
 })
 
-/** For a request that begins; `closeBody` ends it. */
+/** Opens the lease of a new request; `closeBody` ends it. */
 export const leaseBody = (budget: BodyBudget): BodyLease => ({
   budget,
   owner: UNKNOWN_OWNER,
@@ -44,7 +44,7 @@ export const leaseBody = (budget: BodyBudget): BodyLease => ({
   isRunning: false,
 })
 
-/** Sets whose the body is from now on. */
+/** Sets the owner of a body. */
 export function ownBody(lease: BodyLease, owner: string): void {
   const { budget, bytes } = lease
   if (bytes > 0 && owner !== lease.owner) {
@@ -71,13 +71,13 @@ export const keepBody = (lease: BodyLease): void => {
   lease.isRunning = true
 }
 
-/** The run has ended. A second call changes nothing. */
+/** The generation has ended. Further calls have no effect. */
 export function freeBody(lease: BodyLease): void {
   lease.isRunning = false
   if (!lease.isOpen) giveBack(lease)
 }
 
-/** The request is answered. */
+/** The request has its reply. */
 export function closeBody(lease: BodyLease): void {
   lease.isOpen = false
   if (!lease.isRunning) giveBack(lease)

@@ -1,4 +1,4 @@
-/** Reads request bodies instead of the framework: counted, bounded in depth, strict JSON, any case of the content type. */
+/** Reads request bodies in place of the framework: bounded in size and depth, strict JSON. */
 import { badRequest, GatewayError, payloadTooLarge } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
 import {
@@ -20,7 +20,7 @@ import { isJsonObject } from './json.ts'
 export const INFERENCE_BODY_LIMIT = 20_000_000
 export const ADMIN_BODY_LIMIT = 1_000_000
 
-/** What takes milliseconds to parse: others have a turn before it is translated. */
+/** Longer bodies take milliseconds to parse, so other requests get a turn before they are translated. */
 const LONG_BODY_BYTES = 256_000
 
 const USUAL_TYPE = 'application/json'
@@ -117,7 +117,7 @@ function checkHeaders(headers: Headers): void {
 
 /**
  * The bytes of a body, counted in the budget of bodies in flight. Throws a `GatewayError`: 413 beyond `limitBytes`, 400
- * for one that broke off, 503 if the budget has no room.
+ * for a truncated body, 503 if the budget is exhausted.
  */
 export async function readBytes(incoming: Incoming, limitBytes: number): Promise<Uint8Array> {
   try {

@@ -100,7 +100,7 @@ export interface CallerDeps {
   now(): number
   /** The client's address; null where it is not known. */
   addressOf(incoming: Incoming): string | null
-  /** Of administration; absent: none. */
+  /** The rate limit of administration; absent: none. */
   rateLimit?: RateLimit
 }
 
@@ -114,7 +114,7 @@ export async function callerOf(deps: CallerDeps, incoming: Incoming, kind: Calle
   return caller
 }
 
-/** Whether a request names a key, right or wrong. */
+/** True if a request contains a key, valid or not. */
 export const namesKey = ({ headers, url }: Request): boolean =>
   headers.has('authorization') ||
   headers.has('x-api-key') ||
@@ -135,7 +135,7 @@ async function whoCalls(deps: CallerDeps, incoming: Incoming, kind: CallerKind):
 
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
-/** The same for the catalogue, which is read as often as one likes. */
+/** The same without a rate limit, for the catalogue. */
 export const uncountedCallerOption = ({ rateLimit: _, ...deps }: CallerDeps) => callerOption(deps)
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Where the public clients of this API and its specification differ, and both cannot be served by one answer. Other
- * differences are solved by sending both names.
+ * Differences between this API's public clients and its specification for which no single reply suits both. Other
+ * differences are resolved by sending both names.
  */
 
 // The public TypeScript SDK (1.3.19) accepts only 201 for a creation; the specification has 200.
@@ -20,7 +20,7 @@ const isSdk = (request: Request): boolean =>
 // specification demands one, `response.reasoning.delta`, that repeats other events. The SDK passes it on as `UNKNOWN`.
 const KNOWING = ['OpenAI/JS ', SDK_USER_AGENT]
 
-/** The caller's client has no type for events that OpenAI does not send, and may break on them. */
+/** True if the client may fail on event types that OpenAI does not send. */
 export const wantsKnownEvents = (headers: Headers): boolean => {
   const agent = headers.get('user-agent') ?? ''
   return KNOWING.some((name) => agent.startsWith(name))

@@ -1,7 +1,7 @@
-/** Cookies, as few as we have. */
+/** Characters of cookie values. */
 const VALUE = /^[A-Za-z0-9._-]*$/
 
-/** The value of a cookie; undefined without one. Where a name comes twice the first counts: its path is the longer. */
+/** The value of a cookie; undefined without one. If several have the name, the first: browsers send longer paths first. */
 export function cookieOf({ headers }: Request, name: string): string | undefined {
   for (const part of (headers.get('cookie') ?? '').split(';')) {
     const [key = '', ...rest] = part.split('=')
@@ -15,7 +15,7 @@ export interface Cookie {
   /** Letters, digits, dots, hyphens, underscores. */
   value: string
   path: string
-  /** 0 takes the cookie away. */
+  /** 0 deletes the cookie. */
   maxAgeSeconds: number
   isSecure: boolean
 }

@@ -1,14 +1,14 @@
 /** Calls from web pages of other origins (Fetch Standard, CORS protocol): with a key in a header, never with cookies. */
 
 export interface Cors {
-  /** The answer to a browser that asks before it sends; null for every other request. */
+  /** The reply to a preflight request; null for any other request. */
   preflight(request: Request): Response | null
-  /** Lets the page read the reply: every one, errors and streams too. */
+  /** Adds the headers that let the page read a reply, including errors and streams. */
   mark(request: Request, response: Response): void
 }
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
-/** For browsers that name no headers. Requested headers are allowed: SDKs add dozens (`x-stainless-…`). */
+/** Allowed if a preflight requests no headers. All requested headers are allowed: SDKs add dozens (`x-stainless-…`). */
 const USUAL_HEADERS =
   'authorization, content-type, x-api-key, x-goog-api-key, anthropic-version, anthropic-beta, ' +
   'anthropic-dangerous-direct-browser-access, idempotency-key, http-referer, x-title, x-session-id, x-service-metadata'
@@ -35,7 +35,7 @@ const EXPOSED = [
   'content-disposition',
 ].join(', ')
 
-/** `origins`: as browsers write them; `*` is every origin. Empty: nothing is answered and nothing is marked. */
+/** `origins`: as in the `Origin` header; `*` allows every origin. Empty: CORS is off. */
 export function createCors(origins: readonly string[]): Cors {
   const isOpen = origins.includes('*')
   const known = new Set(origins)
@@ -56,7 +56,7 @@ export function createCors(origins: readonly string[]): Cors {
         'access-control-max-age': MAX_AGE_SECONDS,
         vary: 'Access-Control-Request-Method, Access-Control-Request-Headers',
       })
-      // A page of the internet asks a gateway on this machine.
+      // A public page calls a gateway in a private network.
       if (request.headers.get('access-control-request-private-network') === 'true')
         headers.set('access-control-allow-private-network', 'true')
       return new Response(null, { status: 204, headers })

@@ -6,14 +6,14 @@ export interface DirectWriter {
 }
 
 /**
- * A body that is written as it comes, without the queue of a usual stream. `write` runs once; when it rejects, the
- * connection breaks, so that a reply never looks finished (Bun 1.4.5 prints a reason, so it rejects without one).
- * `leave` is called when the caller's connection goes away.
+ * A body that is written directly, without the queue of a `ReadableStream`. `write` runs once. If it rejects, the
+ * connection is closed, so that a reply never looks complete (it rejects without a reason, because Bun 1.4.5 prints it).
+ * `leave` is called when the client disconnects.
  */
 export function directStream(
   write: (writer: DirectWriter) => void | Promise<void>,
   leave?: () => void,
 ): ReadableStream {
-  // By `Reflect`, because the DOM's types, which the dashboard needs, know no direct streams.
+  // `Reflect`, because the DOM types that the dashboard needs have no direct streams.
   return Reflect.construct(ReadableStream, [{ type: 'direct', pull: write, cancel: leave }])
 }

@@ -1,4 +1,4 @@
-/** A reply to be saved as a file. The lines are pulled: none is made before the last one is on its way. */
+/** A reply to be saved as a file. Lines are generated with backpressure. */
 export function download(lines: AsyncGenerator<string>, mediaType: string, filename: string): Response {
   const headers = {
     'content-type': mediaType,

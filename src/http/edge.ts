@@ -1,4 +1,4 @@
-/** What every request passes first and every reply last. */
+/** The outermost layer: the first step of every request and the last of every reply. */
 import { type GatewayError, unavailable } from '../core/errors.ts'
 import { type AccessLog, dropLine, logRequest } from './access-log.ts'
 import { type BodyBudget, closeBody, leaseBody } from './body-budget.ts'
@@ -25,16 +25,16 @@ export interface EdgeDeps {
 }
 
 export interface EdgeOptions {
-  /** Whether the server stops: all requests but health checks are refused then. */
+  /** True during shutdown: all requests except health checks are rejected. */
   isDraining(): boolean
-  /** Routes whose errors have a form of their own. */
+  /** The error format of routes with another API's format. */
   formOf?: FormOf
 }
 
 /** Retry-After during a shutdown: long enough for a replacement process to start. */
 const RETRY_AFTER_SECONDS = 5
 
-/** The server as one function. It never throws, and every reply of it has an id and safe headers. */
+/** Wraps the application. The result never throws, and its replies have a request id and security headers. */
 export function withEdge(
   next: (incoming: Incoming) => Response | Promise<Response>,
   deps: EdgeDeps,
@@ -70,7 +70,7 @@ const drainProblem = ({ path }: Incoming, isDraining: () => boolean): GatewayErr
     ? unavailable('The gateway is shutting down', RETRY_AFTER_SECONDS)
     : null
 
-/** For replies that Elysia makes, and for those of pages and files. */
+/** Adds the common headers to replies that do not have them yet. */
 function finished(response: Response, { id, isHeaded }: Incoming): Response {
   if (isHeaded) return response
   const { headers } = response

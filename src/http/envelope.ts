@@ -1,6 +1,6 @@
 /**
- * The one place where a failure becomes the body that callers see: `{error: {code, message, metadata?}}`, or the form
- * of the API whose route it is.
+ * The one place that builds error bodies: `{error: {code, message, metadata?}}`, or the form of the API that the route
+ * belongs to.
  */
 import { Kind, type TSchema, Type } from '@sinclair/typebox'
 import type { ValidationError } from 'elysia'
@@ -12,7 +12,7 @@ import { allowedMethods } from './methods.ts'
 import { JSON_TYPE, replyHeaders } from './reply-headers.ts'
 import { printable, problemsOf } from './validation.ts'
 
-/** Where private causes go. */
+/** The log for private causes of errors. */
 export interface ErrorLog {
   error(fields: object, message: string): void
 }
@@ -55,8 +55,8 @@ export function errorResponse(error: GatewayError, incoming: Incoming, formOf?: 
 }
 
 /**
- * Whether a retry would be rejected too. SDKs retry a 409 by themselves, and agents retry a 401 for minutes. A failure
- * from 500 on is permanent only if its error is marked so.
+ * True if a retry would be rejected too. SDKs retry a 409 automatically, and agents retry a 401 for minutes. A status of
+ * 500 or more is permanent only if its error says so.
  */
 const isPermanent = (status: number): boolean =>
   status >= 400 && status < 500 && ![408, 425, 429].includes(status)
@@ -121,8 +121,8 @@ function failureOf(
 }
 
 /**
- * Elysia wraps what a parser throws; refusals of callers are thrown there, before the body is read. What is neither a
- * refusal nor of the parser itself is a failure of ours, not of the body.
+ * Elysia wraps errors that are thrown while parsing, where callers are also authenticated. Anything other than a
+ * `GatewayError` or a parse error is an internal error.
  */
 function parseFailure(error: unknown): GatewayError {
   const cause = error instanceof Error ? error.cause : undefined

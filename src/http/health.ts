@@ -2,11 +2,11 @@ import { Elysia } from 'elysia'
 import { version } from '../version.ts'
 
 export interface HealthDeps {
-  /** Null when it is: while draining, and while settlements cannot be written, it is not. */
+  /** Null if ready. Not ready while draining, and while settlements cannot be written. */
   whyNotReady(): 'stopping' | 'storage' | null
 }
 
-/** These are answered in every state, and have no line in the log. Neither a query nor a name below the API makes a request one. */
+/** True for health checks, which are served in every state and not logged. */
 export function isHealthCheck(path: string): boolean {
   if (!path.includes('/health')) return false
   const prefix = /\/v1(?:beta)?\//.exec(path)
@@ -20,7 +20,7 @@ export const probeRoutes = () =>
     .get('/health', () => ({ status: 'live' }), { detail: { hide: true } })
     .get('/version', () => ({ name: 'sluice', version }), { detail: { hide: true } })
 
-/** For load balancers and supervisors: public, and with no facts about what runs here but why nothing does. */
+/** Health checks for load balancers and supervisors. Public: they reveal only readiness and its cause. */
 export const healthRoutes = ({ whyNotReady }: HealthDeps) =>
   new Elysia()
     .get('/health/live', () => ({ status: 'live' }), { detail: { hide: true } })

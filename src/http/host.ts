@@ -1,13 +1,13 @@
 import { badRequest, type GatewayError } from '../core/errors.ts'
 
-// A name (underscores too: containers have them) or an address, perhaps with a port.
+// A name (underscores included, which containers use) or an address, with an optional port.
 const WELL_FORMED = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::(\d{1,5}))?$/
 const LAST_PORT = 65_535
 
 /**
- * Refuses a Host header that is no host: with one, Bun's `request.url` and Elysia's path disagree, and a route could be
- * reached under a false path. Two Host headers are joined by a comma and so refused. Without any (HTTP/1.0) the
- * URL must be absolute. The last good host is remembered: nearly all requests of a server have the same one.
+ * Rejects an invalid Host header: with it, Bun's `request.url` and Elysia's path differ, and a route could be reached
+ * under a wrong path. Two Host headers are joined by a comma and therefore rejected. Without one (HTTP/1.0) the URL must
+ * be absolute. Caches the last valid host: nearly all requests have the same one.
  */
 export function createHostCheck(): (request: Request) => GatewayError | null {
   let lastGood = ''

@@ -1,17 +1,17 @@
-/** A request from the door to its line in the log. */
+/** A request, from its arrival to its line in the access log. */
 import { Elysia, type ElysiaConfig } from 'elysia'
 import type { Session } from '../core/caller.ts'
 import { newRequestId } from '../core/ids.ts'
 import type { BodyLease } from './body-budget.ts'
 import { pathOf } from './path.ts'
 
-/** What the listening server knows of a request's connection, and can do with it: `Bun.Server` has both. */
+/** The connection of a request; `Bun.Server` implements it. */
 export interface Connection {
   timeout(request: Request, seconds: number): void
   requestIP(request: Request): { readonly address: string } | null
 }
 
-/** Made once, with every field. Each field that changes belongs to the one module that its comment names. */
+/** Created once, with every field. Only the module named in a field's comment changes it. */
 export interface Incoming {
   readonly request: Request
   readonly connection: Connection | undefined
@@ -27,17 +27,17 @@ export interface Incoming {
   keyLabel: string | null
   /** The person whose session it came with; `caller.ts`. */
   userId: string | null
-  /** Of its cookie; undefined until it is looked up; the `SessionSource`. */
+  /** The session of its cookie; undefined until it is looked up; `SessionSource`. */
   session: Session | null | undefined
   /** Whether the rate limit of administration has counted it; `rate-limit.ts`. */
   isCounted: boolean
-  /** JSON members of its settled generation, for its line; ''; none is settled; `access-log.ts`. */
+  /** JSON members of its settled generation, for its line; '' before the settlement; `access-log.ts`. */
   settled: string
   /** Whether its generation writes the line, after the reply; `access-log.ts`. */
   isDeferred: boolean
   /** Whether its line is written or dropped; `access-log.ts`. */
   isClosed: boolean
-  /** Whether its reply was made with the headers that every reply has; `reply-headers.ts`. */
+  /** True if its reply was created with the common headers; `reply-headers.ts`. */
   isHeaded: boolean
 }
 
@@ -61,7 +61,7 @@ export const openIncoming = (request: Request, body: BodyLease, connection?: Con
 /** Lifts the server's idle timeout once the request has been read: its reply may be silent for longer. */
 export const keepOpen = ({ connection, request }: Incoming): void => connection?.timeout(request, 0)
 
-/** Our additions to the context of every route. */
+/** Additions to the context of every route. */
 interface WithIncoming {
   decorator: { incoming: Incoming }
   store: Record<never, never>
@@ -74,8 +74,8 @@ export const routes = <const Prefix extends string = ''>(config?: ElysiaConfig<P
   new Elysia<Prefix, WithIncoming>(config)
 
 /**
- * The root of all routes, and the one way to call it. Elysia makes the context and calls the hook in the turn in which
- * `fetch` is called, so that no other request can come between.
+ * The root application, and the only way to call it. Elysia creates the context and calls the hook synchronously in
+ * `fetch`, so that no other request can interleave.
  */
 export function createApplication(basePath: string) {
   let arriving: Incoming | null = null

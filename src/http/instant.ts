@@ -2,7 +2,7 @@ import { badRequest } from '../core/errors.ts'
 
 const UTC_INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?Z$/
 
-/** Whether the day that an ISO 8601 text begins with exists: readers let one roll over to the next month. */
+/** True if the day of an ISO 8601 text exists. `Date` accepts 31 February and returns a day in March. */
 export function hasItsDay(text: string): boolean {
   const day = text.slice(0, 10)
   const midnight = new Date(`${day}T00:00:00Z`)

@@ -18,14 +18,14 @@ export interface DocumentedRoute {
 }
 
 export interface DocumentOptions {
-  /** All routes of the server; those outside `<prefix>/api/v1` are left out. */
+  /** All routes of the server; those outside `<prefix>/api/v1` are omitted. */
   routes: readonly DocumentedRoute[]
   /** '' or '/…'. */
   basePath: string
   version: string
 }
 
-/** The document, valid OpenAPI 3.1. Throws if two operations have the same id, which is a mistake in the routes. */
+/** The document, valid OpenAPI 3.1. Throws if two operations have the same id. */
 export async function apiDocument({ routes, basePath, version }: DocumentOptions): Promise<JsonObject> {
   const prefix = basePath + DOCUMENTED_PREFIX
   const raw = await rawDocument(routes, prefix)
@@ -62,9 +62,9 @@ export async function apiDocument({ routes, basePath, version }: DocumentOptions
   }
 }
 
-/** What the generator writes for routes below `prefix`, on an application that has nothing else. */
+/** The generator's output for the routes below `prefix`. */
 async function rawDocument(routes: readonly DocumentedRoute[], prefix: string): Promise<JsonObject> {
-  // Loaded when someone asks for the document: the start does not wait for it.
+  // Loaded on the first request of the document, so that the start does not wait for it.
   const { swagger } = await import('@elysiajs/swagger')
   const documented = new Elysia()
   for (const { method, path, hooks } of routes) {
@@ -76,7 +76,7 @@ async function rawDocument(routes: readonly DocumentedRoute[], prefix: string): 
   return objectOf(await response.json())
 }
 
-/** The parts of a route's options that the generator reads; hooks and route options would be run again. */
+/** The parts of a route's options that the generator reads. Others would run hooks again. */
 function bare(hooks: unknown): JsonObject {
   const { body, query, params, response, detail } = objectOf(hooks)
   return Object.fromEntries(

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../core/events.ts'
 import { isJsonObject } from './json.ts'
 
-/** Keywords of ours that steer checks and sentences and mean nothing to readers of the document. */
+/** Keywords of this server for checks and messages, which are omitted from the document. */
 const OWN_KEYWORDS = new Set(['expects', 'documented', 'error'])
 /** Keywords whose value is a map of names to schemas. */
 const SCHEMA_MAPS = new Set(['properties', 'patternProperties', '$defs'])

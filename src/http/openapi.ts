@@ -1,4 +1,4 @@
-/** `/openapi.json` and the page that shows it at `/docs/api`. All files are in the program: none comes from a network. */
+/** `/openapi.json` and the page that shows it at `/docs/api`. All files are embedded in the program. */
 import { Elysia } from 'elysia'
 import swaggerUiStyle from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import swaggerUiScript from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
@@ -9,7 +9,7 @@ import { HTML, pageReply, SCRIPT, STYLE } from './page-reply.ts'
 
 const DOCUMENT_PATH = '/openapi.json'
 
-/** Public: the document describes the program and nothing about its users. It has the routes of the complete server. */
+/** Public: the document describes the program, not its data. It contains the routes of the complete server. */
 export function documentRoutes() {
   const hidden = { detail: { hide: true } }
   const app = new Elysia()

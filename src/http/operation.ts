@@ -7,30 +7,30 @@ export interface Operation {
   summary: string
   tag: string
   description?: string
-  /** Statuses of refusals beyond those of every operation of its kind: `refusals.ts` derives them. */
+  /** Error statuses in addition to those that `refusals.ts` derives for its kind. */
   errors?: readonly ErrorStatus[]
-  /** Reserves money and asks providers. */
+  /** Reserves money and calls providers. */
   asksProvider?: boolean
-  /** Of a success; default 200. A redirect has no body. */
+  /** The status of a success; default 200. A redirect has no body. */
   status?: 200 | 201 | 303
   /** Schema of the JSON body, for routes that read and check it themselves. */
   body?: TSchema
   /** Schema of the body as `multipart/form-data`, if the operation accepts it. */
   form?: TSchema
-  /** Schema of the 200 reply, for routes whose `response` does not say it. */
+  /** Schema of the 200 reply, for routes without a `response` schema. */
   reply?: TSchema
-  /** Media types of a 200 reply that is no JSON: text or bytes as they are. */
+  /** Media types of a 200 reply that is not JSON. */
   media?: readonly string[]
-  /** Further media types of a 200 reply that is JSON unless something else is asked for. */
+  /** Further media types of a 200 reply, on request; the default is JSON. */
   alsoAs?: readonly string[]
   /** With `stream: true` in the body the 200 reply is a server-sent event stream. */
   streams?: boolean
   headers?: readonly HeaderParameter[]
   /** Headers of a successful reply. */
   replyHeaders?: Readonly<Record<string, ReplyHeader>>
-  /** Schema of the errors, where they are not in the envelope. */
+  /** Schema of the errors, if they are not in the envelope. */
   error?: TSchema
-  /** Absent: a key. Else no credential, or the session of a person. */
+  /** The required credential: absent: a key; `anyone`: none; `session`: the session of a person. */
   access?: 'anyone' | 'session'
 }
 
@@ -103,7 +103,7 @@ export const CACHE_REPLY_HEADERS: Readonly<Record<string, ReplyHeader>> = {
   },
 }
 
-/** Of rejections that end by waiting. The other headers are of 429 only, if a limit of this gateway was reached. */
+/** Sent with temporary rejections. The other rate-limit headers are sent with a 429 of this gateway only. */
 const RETRY_AFTER: ReplyHeader = {
   description: 'Seconds after which to retry; absent if waiting does not help.',
   schema: { type: 'integer' },

@@ -1,6 +1,6 @@
 import { badRequest } from '../core/errors.ts'
 
-/** A name that a wildcard of a path took, plain or percent-encoded. Throws a `GatewayError` 400 for a broken encoding. */
+/** Decodes a name in a path, plain or percent-encoded. Throws a `GatewayError` 400 for an invalid encoding. */
 export function nameInPath(path: string): string {
   try {
     return decodeURIComponent(path)

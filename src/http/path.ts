@@ -12,10 +12,9 @@ const HARMLESS = /^[^%#\\]*$/
 const CONTROL_OR_BACKSLASH = /%(?:[01][0-9a-f]|7f|5c)/i
 
 /**
- * Refuses a path that two readers could take for two paths: empty segments, fragments, backslashes, control
- * characters, and dots or slashes that decode to dot segments. The server resolves plain dot segments and backslashes
- * before anything here sees the path, so that all of them read the resolved one. An encoded slash is part of a name
- * (models have them).
+ * Rejects a path that two parsers could interpret differently: empty segments, fragments, backslashes, control characters,
+ * and dots or slashes that decode to dot segments. The server resolves plain dot segments and backslashes before this
+ * check. An encoded slash is part of a name (models have them).
  */
 export function pathProblem(path: string): GatewayError | null {
   if (path.includes('//')) return refused('has an empty segment (two slashes in a row)')

@@ -1,4 +1,4 @@
-/** Routes that are built once and served below two prefixes. */
+/** Serves routes that are built once below two prefixes. */
 import type { Elysia } from 'elysia'
 
 /** The routes are the same under both prefixes; the document shows them once, under this one. */

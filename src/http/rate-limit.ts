@@ -4,7 +4,7 @@ import type { Incoming } from './incoming.ts'
 
 /** The administration rate limit per key and minute. Counters are in memory only: a restart resets them. */
 export interface RateLimit {
-  /** Counts a request once, however often it is asked for. Throws a `GatewayError` 429 with `Retry-After` beyond the limit. */
+  /** Counts a request; further calls for it have no effect. Throws a `GatewayError` 429 with `Retry-After` beyond the limit. */
   take(incoming: Pick<Incoming, 'isCounted'>, keyHash: string): void
 }
 
@@ -45,7 +45,7 @@ function tooMany(perMinute: number, waitMs: number, at: number): GatewayError {
 export const secondsOf = (waitMs: number): number => Math.max(1, Math.ceil(waitMs / 1000))
 
 export interface RefusedRate {
-  /** What is limited, in one word. */
+  /** The name of the limit. */
   policy: string
   limit: number
   remaining: number
@@ -57,7 +57,7 @@ export interface RefusedRate {
   isPerMinute?: boolean
 }
 
-/** Of a 429: the API's own headers and those of the IETF's draft "RateLimit header fields". */
+/** The headers of a 429: the API's, and those of the IETF draft "RateLimit header fields". */
 export function rateLimitHeaders({
   policy,
   limit,

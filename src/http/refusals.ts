@@ -1,7 +1,7 @@
-/** Statuses of refusals, as the API document shows them. */
+/** Error statuses in the API document. */
 export type ErrorStatus = 400 | 401 | 402 | 403 | 404 | 408 | 409 | 413 | 429 | 500 | 502 | 503 | 524 | 529
 
-/** What decides with which statuses an operation may refuse. */
+/** The properties of an operation that determine its error statuses. */
 export interface Refusing {
   /** `anyone`, `session` or, with a key, undefined. */
   readonly access: unknown
@@ -9,19 +9,19 @@ export interface Refusing {
   readonly hasPathParameter: boolean
   /** Takes an `Idempotency-Key`. */
   readonly isIdempotent: boolean
-  /** Reserves money and asks providers. */
+  /** Reserves money and calls providers. */
   readonly asksProvider: boolean
-  /** What this operation adds to the rule. */
+  /** Further statuses of this operation. */
   readonly further: readonly number[]
 }
 
-/** A malformed Host or parameter, a failure of ours, a gateway that stops or whose disk is full. */
+/** Invalid Host or parameter; internal error; shutdown or full disk. */
 const OF_ALL = [400, 500, 503]
-/** No key, the wrong kind of key, a workspace that is not there (`workspace_id`, or the header of a session), too often. */
+/** No valid key; wrong kind of key; unknown workspace; rate limit. */
 const OF_CALLERS = [401, 403, 404, 429]
 const OF_PROVIDERS = [402, 408, 502, 524, 529]
 
-/** Every status that an operation may refuse with, ascending. Derived: a list by hand forgets some. */
+/** All error statuses of an operation, ascending. */
 export const refusalsOf = (operation: Refusing): number[] =>
   [
     ...new Set([

@@ -1,11 +1,11 @@
 import type { Incoming } from './incoming.ts'
 
-/** As Bun names it in `Response.json`. */
+/** The content type of Bun's `Response.json`. */
 export const JSON_TYPE = 'application/json;charset=utf-8'
 
 /**
- * The headers that every reply has, and its content type, in one object with which the `Response` is made. The door
- * adds none then: touching the headers of a finished `Response` costs as much as making it.
+ * The common headers of every reply, and its content type, for creating a `Response`. The edge then adds none: accessing
+ * the headers of a `Response` costs as much as creating it.
  */
 export function replyHeaders(incoming: Incoming, contentType: string): Record<string, string> {
   incoming.isHeaded = true

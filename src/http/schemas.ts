@@ -1,4 +1,4 @@
-/** Pieces of schemas that several resources share. `expects` are the words of a refusal (see validation.ts). */
+/** Schemas that several resources share. `expects` describes the rule in error messages (see validation.ts). */
 import { type IntegerOptions, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { type Static, t } from 'elysia'
 
@@ -39,7 +39,7 @@ export const queryInteger = (minimum: number, maximum: number, description: stri
     }),
   )
 
-/** Ranges that lists use; others would need a pattern of their own. */
+/** Patterns exist only for the ranges in use. */
 function patternOf(minimum: number, maximum: number): string {
   if (minimum === 1 && maximum === 100) return '^(?:[1-9][0-9]?|100)$'
   if (minimum === 0 && maximum === MAX_OFFSET) return '^[0-9]{1,9}$'
@@ -52,8 +52,8 @@ export const MAX_OFFSET = 999_999_999
 const MAX_CURSOR_LENGTH = 10_000
 
 /**
- * The query of a list: which part, in which order, which matches, and the list's own `filters`. Other parameters are
- * refused. `sorts` are names of fields; `-` before one reverses it.
+ * The query of a list: paging, sorting, search, and the list's `filters`. Other parameters are rejected. `sorts` are field
+ * names; a leading `-` sorts descending.
  */
 export const listQuery = <Filters extends TProperties>(
   sorts: readonly string[],
@@ -105,7 +105,7 @@ export const pageReply = <View extends TSchema>(view: View) => ({
     ),
   }),
 })
-/** A reply with one thing. */
+/** A reply with one resource. */
 export const dataReply = <View extends TSchema>(view: View) => {
   const reply = t.Object({ data: view })
   return { 200: reply, 201: reply }

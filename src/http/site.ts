@@ -5,20 +5,20 @@ export interface Site {
   readonly address: string
 }
 
-/** Whether the browser connected over https, by the address or by the header of a TLS proxy. */
+/** True if the browser connected over https, according to the address or the header of a TLS proxy. */
 export function isSecure(request: Request, site: Site): boolean {
   if (site.address.startsWith('https:') || request.url.startsWith('https:')) return true
   // A forged header only makes the cookie `Secure`.
   return request.headers.get('x-forwarded-proto')?.split(',')[0]?.trim().toLowerCase() === 'https'
 }
 
-/** Of cookies: `/`, or the path below which everything is served. */
+/** The path of cookies: `/`, or the base path. */
 export const cookiePath = (site: Site): string => URL.parse(site.address)?.pathname ?? '/'
 
 /**
- * Whose page sent the request: `own`, `foreign`, or `none` if no header tells (not a browser, or a very old one). A page
- * can forge neither header. `Sec-Fetch-Site` is missing on plain http; then the host of `Origin` decides, because a
- * server behind a proxy does not know the scheme.
+ * The origin of the page that sent the request: `own`, `foreign`, or `none` if no header shows it (not a browser, or a very
+ * old one). A page can forge neither header. `Sec-Fetch-Site` is missing on plain http; then the host of `Origin` decides,
+ * because a server behind a proxy does not know the scheme.
  */
 export function pageOfOrigin({ headers }: Request, site: Site): 'own' | 'foreign' | 'none' {
   const fetched = headers.get('sec-fetch-site')

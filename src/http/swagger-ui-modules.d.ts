@@ -1,4 +1,4 @@
-// Embedded as files: the import answers where the file is, in the source tree or inside the binary.
+// Embedded as files: the import returns the file's path, in the source tree or inside the binary.
 declare module 'swagger-ui-dist/swagger-ui-bundle.js' {
   const path: string
   export default path

@@ -2,8 +2,8 @@ import { turnOfLoop } from '../core/turn.ts'
 import { type DirectWriter, directStream } from './direct-stream.ts'
 
 /**
- * Bun 1.4.5 sends a reply of 16 kB and more that is made asynchronously in a dozen system calls and more, one for each
- * piece of its head; as a direct stream it takes two. That is a third of the processor time of such a reply.
+ * Bun 1.4.5 sends an asynchronous reply of 16 kB or more in a dozen or more system calls, one for each part of its head. A
+ * direct stream needs two, which saves a third of the reply's processor time.
  */
 const LARGE_CHARACTERS = 15_000
 
@@ -26,7 +26,7 @@ async function write(text: string, writer: DirectWriter): Promise<void> {
   writer.end()
 }
 
-/** A character of two units is not cut. */
+/** The end of the next piece; does not split a surrogate pair. */
 function endOfPiece(text: string, start: number): number {
   const end = start + PIECE_CHARACTERS
   const last = text.charCodeAt(end - 1)

@@ -6,7 +6,7 @@ type Network = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, prefixLength: numbe
 
 /** The operator's exceptions: private hosts and networks that guarded calls may reach. */
 export interface OutboundAllow {
-  /** Lower-case names without a trailing dot, allowed whatever they resolve to. */
+  /** Lower-case names without a trailing dot, allowed regardless of their addresses. */
   readonly hosts: ReadonlySet<string>
   readonly networks: readonly Network[]
 }
@@ -14,8 +14,8 @@ export interface OutboundAllow {
 export const NOTHING_ALLOWED: OutboundAllow = { hosts: new Set(), networks: [] }
 
 /**
- * Names that mean a private machine whatever they resolve to (RFC 6761, RFC 6762, RFC 8375, ICANN 2024-07-29), and
- * endings that routers and companies use and that the public DNS does not have.
+ * Names of private machines, regardless of their addresses (RFC 6761, RFC 6762, RFC 8375, ICANN 2024-07-29), and suffixes
+ * that routers and companies use and that the public DNS does not have.
  */
 const PRIVATE_NAME =
   /(?:^|\.)(?:localhost|localdomain|local|internal|home\.arpa|lan|home|corp|intranet|private)$/
@@ -54,10 +54,10 @@ export function parseOutboundAllow(entries: readonly string[]): OutboundAllow {
 }
 
 /**
- * Checks a user's URL, without resolving its name: throws a `GatewayError` 400 for what is not plain
- * http or https, has user-info, or names a private, loopback, link-local or reserved address in any spelling
- * (WHATWG reads decimal, octal, hex, short, percent-encoded and full-width ones as the address that they are).
- * `path` is the place of the URL in the request. Names are checked again, by address, when they are called.
+ * Checks a user's URL without resolving its name. Throws a `GatewayError` 400 if it is not plain http or https, has
+ * user-info, or has a private, loopback, link-local or reserved address in any notation (WHATWG parses decimal, octal, hex,
+ * short, percent-encoded and full-width notations). `path` is the field of the URL. Names are checked again, by address,
+ * when they are called.
  */
 export function checkUrl(text: string, allow: OutboundAllow = NOTHING_ALLOWED, path?: string): URL {
   if (text.length > LONGEST_URL) throw badRequest(`The URL is longer than ${LONGEST_URL} characters`, path)
@@ -108,7 +108,7 @@ export const hostOf = (url: URL): string =>
     .replace(/^\[(.*)\]$/, '$1')
     .replace(/\.$/, '')
 
-/** The message does not contain the resolved address, which would map the operator's network for a stranger. */
+/** The message does not contain the resolved address, so that it reveals nothing about the operator's network. */
 export const refusedHost = (path?: string): Error =>
   badRequest(
     'The URL leads to a private, local or reserved address, which is not allowed here; ' +
@@ -117,7 +117,7 @@ export const refusedHost = (path?: string): Error =>
   )
 
 /**
- * True for a public unicast address, and for what the operator allows. Wrapped IPv4 (mapped, NAT64, 6to4,
+ * True for a public unicast address, and for addresses that the operator allows. Wrapped IPv4 (mapped, NAT64, 6to4,
  * Teredo) is never public: its target depends on the gateway's own network.
  */
 export function isReachable(address: string, allow: OutboundAllow): boolean {

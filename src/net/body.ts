@@ -7,7 +7,7 @@ import { connectionFailure } from './upstream.ts'
 /** The limit of a buffered reply: 32 MB holds any completion, images in base64 included. */
 const DEFAULT_TEXT_LIMIT_BYTES = 32 * 1024 * 1024
 /**
- * The engine buffers a body with an announced length up to this: a stream would cost as much as the call itself. Such a
+ * The engine buffers a body with a `content-length` up to this: a stream would cost as much as the call itself. Such a
  * body arrives almost at once, so the clock between bytes runs once, from its head to its end.
  */
 const SHORT_BODY_BYTES = 256 * 1024
@@ -19,7 +19,7 @@ const END: IteratorReturnResult<undefined> = { done: true, value: undefined }
 const decoder = new TextDecoder()
 
 /**
- * The reply of an exchange. It occupies its place until the body is read to the end, cancelled or cut. Bytes that arrive
+ * The reply of an exchange. It occupies its bulkhead place until the body is read to the end or cancelled. Bytes that arrive
  * together with a connection failure may be lost (Bun 1.4.5 drops its buffer when a `fetch` fails); such a body still
  * throws and never looks complete.
  */
@@ -88,7 +88,7 @@ function pull(exchange: Exchange, body: ReadableStream<Uint8Array>): AsyncIterat
   exchange.reader = reader
 
   const received = (result: IteratorResult<Uint8Array, undefined>) => {
-    // Checked first: a cancelled reader returns `done`, and a cut must never look like an end.
+    // Checked first: a cancelled reader returns `done`, and a truncated body must never look complete.
     if (exchange.failure !== null) throw exchange.failure.error
     if (result.done) finish(exchange)
     else receive(exchange, result.value.byteLength)
@@ -177,7 +177,7 @@ async function readBeginning(
 const SPACE = 0x20
 const isVisible = (byte: number): boolean => byte > SPACE
 
-/** The error for the consumer: the reason of the cut, if there was one, else the connection's. */
+/** The error for the consumer: the reason of the cancellation if there is one, else the connection's error. */
 function brokenBy(exchange: Exchange, error: unknown): unknown {
   const failure = exchange.failure ?? { error: connectionFailure(error) }
   cut(exchange, failure.error)

@@ -55,12 +55,12 @@ function answerOf(call: UpstreamCall, exchange: Exchange, answer: SendOptions['a
     body: call.body,
     redirect: 'manual',
     signal: exchange.controller.signal,
-    // The exchange's clocks decide; Bun's own would end a silent call after five minutes.
+    // The exchange's clocks apply; Bun's would end a silent call after five minutes.
     timeout: false,
   })
 }
 
-/** A built-in answer may ignore the signal: a cut still applies, and a late answer is dropped. */
+/** A built-in provider may ignore the signal: the call still ends, and a late reply is dropped. */
 function unlessCut(exchange: Exchange, answer: Promise<Response>): Promise<Response> {
   return new Promise((resolve, reject) => {
     const { signal } = exchange.controller

@@ -76,7 +76,7 @@ export function awaitBytes(exchange: Exchange): void {
   else if (exchange.hasBytes) exchange.waitUntil = clocks.now() + timeouts.betweenBytesMs
 }
 
-/** Bytes came: no clock but the total one runs until the next `awaitBytes`. */
+/** Bytes arrived: only the total clock runs until the next `awaitBytes`. */
 export function receive(exchange: Exchange, byteCount = 0): void {
   exchange.hasBytes = true
   exchange.waitUntil = Number.POSITIVE_INFINITY
@@ -136,9 +136,9 @@ const ignore = (): void => undefined
  *
  * | when | how long |
  * |---|---|
- * | before the first content | `firstByteMs` from the start of the call, whatever bytes come |
+ * | before the first content | `firstByteMs` from the start of the call, even if bytes arrive |
  * | then, in silence | `betweenBytesMs` |
- * | then, with pings, or a piece that comes in drips | `firstByteMs` (`betweenBytesMs` where that is longer) |
+ * | then, with pings or single bytes of an event | `firstByteMs`, or `betweenBytesMs` if that is longer |
  *
  * Models also think in the middle of an answer, and their providers send pings meanwhile, so pings extend the limit. 1 MB
  * of bytes is progress, so that an image of many megabytes may come as one event. Time spent waiting for the consumer does
@@ -148,7 +148,7 @@ interface Progress {
   /** The end of a wait that starts at `now`. */
   waitUntil(now: number): number
   receive(byteCount: number, now: number): void
-  /** Content came. */
+  /** Content arrived. */
   advance(): void
   /** Why the wait ended; undefined for silence. */
   reason(): string | undefined

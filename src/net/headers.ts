@@ -31,7 +31,7 @@ export function upstreamRequestId(headers: Headers): string | null {
 
 /** The wait for an unreadable, negative or absurd value. */
 const FALLBACK_MS = 60_000
-/** Longer waits are not believed. */
+/** Longer waits are ignored. */
 const LONGEST_BELIEVED_MS = 300_000
 
 /** IMF-fixdate and the two obsolete forms of RFC 9110 §5.6.7 begin with the name of a day. */

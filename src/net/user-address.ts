@@ -12,11 +12,11 @@ export interface Place {
 }
 
 /**
- * Judges one string of a request as the program that may fetch it reads it. Parsers drop blanks, control characters and
+ * Checks one string of a request as the most lenient URL parser would interpret it. Parsers drop blanks, control and
  * invisible characters at the start, and tabs and line ends anywhere; Python's also drops `<` and `URL:`. Throws a
- * `GatewayError` 400 that names the place, unless the string holds its content (`data:`, base64), is plain text, or is
- * a URL that `checkUrl` accepts. Time is linear in the length, and short for text. Returns the host of a URL if it is a
- * name that no exception covers: what it resolves to is not known here.
+ * `GatewayError` 400 that names the field, unless the string is content (`data:`, base64), plain text, or a URL that
+ * `checkUrl` accepts. Time is linear in the length. Returns the host of a URL if it is a name that no exception covers,
+ * since its address is not known here.
  */
 export function checkAddress(text: string, place: Place, allow: OutboundAllow): string | null {
   const { scheme, next } = startOf(text)

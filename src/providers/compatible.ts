@@ -241,7 +241,7 @@ function usual(slug: string, name: string, baseUrl: string, key: string, facts?:
   return { slug, name, baseUrl, keys: [key], ...(facts === undefined ? {} : { facts }) }
 }
 
-/** A row whose models get their former thoughts back. */
+/** A row whose models require their earlier reasoning. */
 function replaying(slug: string, name: string, baseUrl: string, key: string, facts?: string): Vendor {
   return { ...usual(slug, name, baseUrl, key, facts), quirks: REPLAYED_THOUGHTS }
 }

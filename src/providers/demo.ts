@@ -6,8 +6,8 @@ import type { ProviderDefaults } from './environment.ts'
 import { compatible, type Provider } from './provider.ts'
 
 /**
- * A built-in model behind the same pipeline as any provider, so that the first answer needs no account. It speaks the
- * chat dialect, costs nothing, stores nothing and uses no network: its address does not exist (RFC 2606).
+ * A built-in model, called through the same pipeline as any provider, so that the first request needs no account. It uses
+ * the chat dialect, costs nothing, stores nothing and uses no network: its address does not exist (RFC 2606).
  */
 export const demo: Provider = {
   prepare: compatible.prepare,

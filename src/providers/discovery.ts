@@ -136,11 +136,11 @@ const fingerprint = (found: Discovered): string =>
     typeof value === 'bigint' ? value.toString() : value,
   )
 
-/** Reads JSON at an address of this machine; null for anything but a 2xx with JSON. Must have its own time limit. */
+/** Reads JSON from a URL on this machine; null for anything but a 2xx with JSON. Must have a time limit. */
 type Probe = (url: string) => Promise<unknown>
 
 interface FoundModel {
-  /** The server's own name for it. */
+  /** The model's name at the server. */
   readonly id: string
   readonly contextLength: number | null
   /** Empty: unknown. */

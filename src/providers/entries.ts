@@ -75,7 +75,7 @@ function providerOf(
     ...(isBedrock ? regionFields(entry.aws?.region?.trim() ?? regionIn(baseUrl)) : {}),
     credentials: cloud ? [] : [entryCredential(entry, isBedrock, baseUrl, place, problems)],
     ...cloud,
-    // An entry that names its dialects wins over those of its cloud.
+    // The entry's dialects take precedence over those of its cloud.
     ...(cloud && entry.dialect !== undefined ? { dialect, alsoSpeaks } : {}),
     timeouts: {
       firstByteMs: entry.timeouts?.first_byte_ms ?? defaults.timeouts.firstByteMs,

@@ -49,7 +49,7 @@ async function signed(token: SignJWT, pem: string): Promise<string> {
   try {
     return await token.sign(await importPKCS8(PEM.exec(pem)?.[0] ?? '', 'RS256'))
   } catch {
-    // The cause may hold pieces of the key.
+    // The cause may contain parts of the key.
     throw new UpstreamError('credential', 'the private key of the service account cannot sign')
   }
 }
@@ -105,7 +105,7 @@ function readUser(file: Record<string, unknown>) {
   return { account }
 }
 
-/** A secret goes there: never in clear, but on this machine. */
+/** True for https, and for http on this machine: a secret is sent there. */
 export function isTokenUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname } = new URL(text)

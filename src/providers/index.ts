@@ -16,7 +16,7 @@ const HEADERS: Readonly<Record<string, Record<string, string>>> = {
   messages: { 'anthropic-version': '2023-06-01' },
 }
 
-/** The call that lists the models, which costs nothing; null if the provider has none that we know of. */
+/** The call that lists the models, which is free; null if the provider has no known one. */
 export async function listingCall(
   provider: ProviderRecord,
   credential: CredentialRecord,
@@ -27,7 +27,7 @@ export async function listingCall(
     return asked(await providers.azure.prepare(provider, credential, call, outbound))
   }
   if (provider.kind !== 'compatible') return null
-  // Cohere lists its models in the first version of its API alone.
+  // Cohere lists its models only in the first version of its API.
   const baseUrl = provider.dialect === 'cohere' ? provider.baseUrl.replace(/\/v2$/, '/v1') : provider.baseUrl
   return asked(await compatible.prepare({ ...provider, baseUrl }, credential, call))
 }

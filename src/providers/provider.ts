@@ -20,14 +20,14 @@ export interface TokenSource {
    * disconnect of one of them does not end it for the others. Throws `UpstreamError`.
    */
   get(outbound: Outbound): Promise<string>
-  /** The provider refused the token: the next call fetches another. */
+  /** The provider rejected the token: the next call fetches a new one. */
   forget(): void
 }
 
 /** The token sources of a gateway, each kept for as long as its credential is configured. */
 export interface Tokens {
   of(credential: CredentialRecord, make: () => TokenSource): TokenSource
-  /** The provider refused this credential: its token is not sent again. */
+  /** The provider rejected this credential: its token is not sent again. */
   forget(credential: CredentialRecord): void
 }
 
@@ -49,7 +49,7 @@ export interface Provider {
     call: PreparedBody,
     outbound?: Outbound,
   ): UpstreamCall | Promise<UpstreamCall>
-  /** Answers without a network, behind the same pipeline; absent: the call is sent. */
+  /** Replies without a network; absent: the call is sent. */
   answer?(call: UpstreamCall, signal: AbortSignal): Promise<Response>
 }
 

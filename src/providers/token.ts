@@ -66,7 +66,7 @@ export function createTokens(): Tokens {
   }
 }
 
-/** A call with a token of this source in place of the credential. */
+/** A call with a token from this source in place of the credential. */
 export async function callWithToken(
   provider: ProviderRecord,
   credential: CredentialRecord,
@@ -93,7 +93,7 @@ const MOST_BYTES = 256 * 1024
 const USUAL_LIFETIME_S = 3_600
 
 /**
- * Asks a token endpoint (OAuth 2.0, RFC 6749). Throws `UpstreamError`: `credential` for a refusal, `malformed` for an
+ * Requests a token (OAuth 2.0, RFC 6749). Throws an `UpstreamError`: `credential` for a rejection, `malformed` for an
  * unusable token, or what the connection throws. The endpoint's message may repeat the
  * request, so only its code is reported.
  */

@@ -1,25 +1,25 @@
 import type { ProviderQuirks } from '../core/snapshot.ts'
 import { words } from '../core/words.ts'
 
-/** Fields of the API that neither of these vendors knows. */
+/** Fields of OpenAI's API that none of these vendors supports. */
 const OPENAI_ONLY = words(`
   top_a min_p repetition_penalty logit_bias logprobs top_logprobs modalities audio verbosity
   service_tier user safety_identifier store image_config cache_control prompt_cache_options
   prompt_cache_retention
 `)
 
-/** Message fields that clients replay from answers, or send for other vendors. */
+/** Message fields that clients replay from replies, or send for other vendors. */
 const MESSAGE_FIELDS = words(`
   name refusal annotations audio images model function_call cache_control configuration_update
   extra_content
 `)
 
-/** Replayed thoughts of other providers' models; answers of these vendors have none of these fields. */
+/** Fields with replayed reasoning of other providers' models. Replies of these vendors have none of them. */
 const FOREIGN_THOUGHTS = ['reasoning_content', 'reasoning_details', 'extra_content']
 
 /**
- * The models of ChatGPT answer without reasoning of their own to replay, the search models exist on chat completions
- * alone, and the first o1 models were never served elsewhere (OpenAI's model pages, 2026).
+ * ChatGPT's models return no reasoning to replay; the search models and the first o1 models are available only on chat
+ * completions (OpenAI's model pages, 2026).
  */
 const CHAT_MODELS = /-chat(?:-|$)|-search-(?:api|preview)|^o1-(?:mini|preview)/
 
@@ -27,7 +27,7 @@ const CHAT_MODELS = /-chat(?:-|$)|-search-(?:api|preview)|^o1-(?:mini|preview)/
 export const AZURE_CHAT_MODELS = /^(?!gpt-|o\d|codex)|-chat(?:-|$)|^o1-(?:mini|preview)/
 
 /**
- * OpenAI's chat completions neither return nor accept thoughts; its Responses API does. Metadata without `store` is a
+ * OpenAI's chat completions neither return nor accept reasoning; its Responses API does. Metadata without `store` is a
  * 400 (`The 'metadata' parameter is only allowed when 'store' is enabled`; public issues of 2025 and 2026).
  */
 export const OPENAI: ProviderQuirks = {
@@ -39,8 +39,8 @@ export const OPENAI: ProviderQuirks = {
 }
 
 /**
- * Groq and Cerebras answer 400 `property 'reasoning_content' is unsupported` (public issues of 2026), and take thoughts
- * back as `reasoning`, which is their own name of them; both know both bounds.
+ * Groq and Cerebras return 400 `property 'reasoning_content' is unsupported` (public issues of 2026), and accept replayed
+ * reasoning as `reasoning`, the name in their replies. Both support both names of the output bound.
  */
 export const STRICT_THOUGHTS: ProviderQuirks = {
   developerRole: false,
@@ -48,7 +48,7 @@ export const STRICT_THOUGHTS: ProviderQuirks = {
 }
 
 /**
- * DeepSeek and Moonshot refuse a conversation in which a turn that thought and called tools comes back without its
+ * DeepSeek and Moonshot reject a conversation in which a turn with reasoning and tool calls is replayed without its
  * `reasoning_content` (400 `Missing reasoning_content field in the assistant message`, `reasoning_content is missing in
  * assistant tool call message`; their guides to thinking with tools and public issues of 2025 and 2026). Xiaomi,
  * Z.AI and other hosts of the same models take it back under the same name (models.dev, 2026: `interleaved.field`).

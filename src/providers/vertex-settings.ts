@@ -13,7 +13,7 @@ import {
   settingsOfEnvironment,
 } from './settings.ts'
 
-/** Claude reads no addresses there (Anthropic's reference of vision, 2026). */
+/** Claude on Vertex does not accept URLs (Anthropic's vision reference, 2026). */
 const QUIRKS: ProviderQuirks = { takesUrls: { messages: false }, embeddings: { form: 'instances' } }
 
 export const VERTEX_SETTINGS = {
@@ -23,7 +23,7 @@ export const VERTEX_SETTINGS = {
   credentialsFile: { variables: ['GOOGLE_APPLICATION_CREDENTIALS'], entry: 'vertex.credentials_file' },
   /** The content of such a file. */
   serviceAccount: { variables: ['GOOGLE_SERVICE_ACCOUNT_JSON'], entry: 'vertex.service_account' },
-  /** Of the express mode. */
+  /** The key of the express mode. */
   apiKey: { variables: ['GOOGLE_VERTEX_API_KEY'], entry: 'api_key' },
   address: { variables: ['GOOGLE_VERTEX_BASE_URL'], entry: 'base_url' },
 } as const satisfies Record<string, SettingPlaces>
@@ -44,7 +44,7 @@ export function vertexOfEnvironment(
   const hasAccount = serviceAccount !== undefined || credentialsFile !== undefined
   const isComplete = hasAccount && project !== undefined && location !== undefined
   if (!isComplete && apiKey === undefined) return []
-  // A complete account wins over a key.
+  // A complete account takes precedence over a key.
   const values = isComplete
     ? { project, location, serviceAccount, credentialsFile, ...others }
     : { apiKey, ...others }
@@ -64,7 +64,7 @@ function vertexFields(id: string, settings: VertexSettings) {
   return {
     kind: 'vertex',
     dialect: 'gemini',
-    // The express mode serves Google's own models alone.
+    // The express mode serves only Google's models.
     ...(isExpress ? {} : { alsoSpeaks: ['messages', 'chat'] as const }),
     baseUrl: addressOf(settings, isExpress),
     credentialHeader: { name: 'x-goog-api-key', prefix: '' },
@@ -94,7 +94,7 @@ function addressOf({ values, reject }: VertexSettings, isExpress: boolean): stri
   return `${root}/projects/${project}/locations/${location}`
 }
 
-/** Google's hosts: one for the world, one for each region, and those of the two regions of many. */
+/** Google's hosts: the global one, one per region, and those of the multi-regions. */
 function hostOf(location: string): string {
   if (!LOCATION.test(location) || location === 'global') return 'aiplatform.googleapis.com'
   if (location === 'us' || location === 'eu') return `aiplatform.${location}.rep.googleapis.com`

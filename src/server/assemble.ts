@@ -38,13 +38,13 @@ import { MEGABYTE } from './units.ts'
 
 export interface GatewayOptions {
   readonly logger: Logger
-  /** Writes a finished line to where the logger writes; absent: requests are not logged. */
+  /** Writes a formatted line to the log; absent: requests are not logged. */
   writeLine?(line: string): void
-  /** Where people reach the gateway, without a trailing slash. Called once requests arrive. */
+  /** The gateway's public address, without a trailing slash. Called once requests arrive. */
   address(): string
   /** All addresses of a host name in a caller's URL; default: the system's resolver. */
   resolve?: Resolve | undefined
-  /** How long a reply waits for its settlement while nothing can be committed; default: the ledger's own. */
+  /** How long a reply waits for its settlement while commits fail; default: the ledger's. */
   lateMs?: number | undefined
   /** Whether the disk has room for settlements; default: the disk of the data folder is watched. */
   hasRoom?(): boolean
@@ -69,15 +69,15 @@ export interface Parts {
 
 export interface Assembled {
   readonly deps: Deps
-  /** Routes by this from the next request on, and records its prices. */
+  /** Applies a routing from the next request on, and records its prices. */
   route(routing: Routing): void
   /** Records the current prices of models that have changed. */
   recordPrices(): Promise<void>
-  /** Commits what waits and closes every connection; the data folder stays open. */
+  /** Commits pending writes and closes every connection; the data folder stays open. */
   close(): Promise<void>
 }
 
-/** Makes everything behind the routes, once. Opens nothing but the ledger. */
+/** Creates the dependencies of all routes. Opens only the ledger. */
 export function assemble(parts: Parts): Assembled {
   const { config, options, folder, sealer, files, live, now } = parts
   const { database } = folder
@@ -137,7 +137,7 @@ export function assemble(parts: Parts): Assembled {
   return { deps, route, recordPrices, close }
 }
 
-/** What every request passes first. */
+/** The dependencies of the outermost layer, see `edge.ts`. */
 function edgeDeps({ config, options: { logger }, now }: Parts) {
   const proxies = parseTrustedProxies(config.trustedProxies)
   return {
@@ -159,11 +159,11 @@ function edgeDeps({ config, options: { logger }, now }: Parts) {
 interface Rerouting {
   readonly outboundAllow: OutboundAllow
   readonly health: RunDeps['health']
-  /** Makes the routing anew from the catalogue, the overrides and the stored providers of now. */
+  /** Rebuilds the routing from the current catalogue, overrides and stored providers. */
   reroute(): void
 }
 
-/** How an operator changes the catalogue, model overrides and stored providers. */
+/** The dependencies for changes of the catalogue, model overrides and stored providers. */
 function operatorDeps(
   { config, store, live, stored, now }: Parts,
   { outboundAllow, health, reroute }: Rerouting,

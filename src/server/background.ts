@@ -7,11 +7,11 @@ import { watchLocalServers } from '../providers/discovery.ts'
 import type { Gateway, GatewayRouting } from './gateway.ts'
 import type { Logger } from './log.ts'
 
-/** Between tasks that the start does not wait for: requests come first. */
+/** The pause between background tasks of the start, so that requests are not delayed. */
 const TASK_PAUSE_MS = 50
 const MAX_WARNINGS = 10
 
-/** Starts what runs beside requests once the server listens: local servers, refreshes, prices. */
+/** Starts background tasks once the server listens: discovery, catalogue refreshes, price warnings. */
 export function startBackground(config: Config, { deps, routing }: Gateway): { stop(): void } {
   const { log } = deps
   const discovery = config.discover ? discover(routing, log) : null
@@ -26,7 +26,7 @@ export function startBackground(config: Config, { deps, routing }: Gateway): { s
   }
 }
 
-/** Runs each task in a turn of its own. */
+/** Runs each task in a separate turn of the event loop. */
 function oneByOne(tasks: readonly (() => void)[]): { stop(): void } {
   const timers = tasks.map((task, index) => setTimeout(task, index * TASK_PAUSE_MS))
   return {

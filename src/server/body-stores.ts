@@ -16,11 +16,11 @@ import { DAY_MS, MEGABYTE, MINUTE_MS } from './units.ts'
 
 /** Everything that is stored in the file of sealed bodies. */
 export interface BodyStores {
-  /** Prompts and replies that workspaces log, written behind the replies. */
+  /** The content log, written after replies are sent. */
   readonly contents: ContentLog
   readonly responses: ResponseStore
   readonly retentionMs: number
-  /** Items of responses that are not stored, for references in the next request; null: none is remembered. */
+  /** Items of responses that are not stored, for references in the next request; null if that is disabled. */
   readonly remembered: RememberedItems | null
   carrierOf(workspaceId: string): Carrier
   close(): Promise<void>

@@ -14,19 +14,19 @@ export interface DataFolder {
   readonly database: Database
   /** The file of sealed bodies. */
   readonly bodies: Database
-  /** What was migrated on opening, file by file. */
+  /** The migrations that were applied on opening, per file. */
   readonly migrated: readonly MigrationReport[]
-  /** This start made the databases. */
+  /** This start created the databases. */
   readonly isNew: boolean
-  /** The ledger was missing or empty although stored bodies are there: it is a new one now. */
+  /** The ledger was missing or empty although stored bodies exist, so a new one was created. */
   readonly hasNewLedger: boolean
   /** Closes the databases and unlocks the folder. */
   close(): void
 }
 
 /**
- * Locks the folder for this process and migrates its databases, creating what is missing. Throws a sentence for the
- * operator: another process has the folder, it cannot be created, a database is damaged or newer.
+ * Locks the folder for this process, and creates or migrates its databases. Throws an error with a message for the
+ * operator: another process uses the folder, it cannot be created, or a database is damaged or newer.
  */
 export function openDataFolder(folder: string, onCopy?: OnCopy): DataFolder {
   makeFolder(folder)

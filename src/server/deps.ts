@@ -25,10 +25,10 @@ import type { Names } from '../net/names.ts'
 import type { SnapshotSource } from '../snapshot/source.ts'
 import type { Logger } from './log.ts'
 
-/** Everything that routes use, made once by `openGateway` and never changed. No globals, no container. */
+/** The dependencies of all routes, created once by `openGateway` and never changed. No globals, no container. */
 export interface Deps {
   readonly log: Logger
-  /** One line for each request. */
+  /** The access log. */
   readonly accessLog: AccessLog
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -37,44 +37,44 @@ export interface Deps {
   readonly sealer: Sealer
   /** Replays the first reply for a repeated `Idempotency-Key`. */
   readonly once: Once
-  /** People who have signed in. */
+  /** Sessions of signed-in people. */
   readonly sessions: SessionSource
-  /** How people sign in. */
+  /** Sign-in. */
   readonly auth: Auth
   readonly snapshot: SnapshotSource
   readonly ledger: Ledger
   /** How long rows of generations are kept. */
   readonly retention: Retention
-  /** Uploaded files, to administer and to send along with requests that name them. */
+  /** Uploaded files. */
   readonly files: FileStore
   readonly uploads: UploadedFiles
-  /** Whether content filters know names of people. */
+  /** True if content filters can detect names of people. */
   readonly knowsNames: boolean
   /** Measurements of endpoints, for the lists. */
   readonly measurements: Measurements
-  /** Prompts and replies of the workspaces that log them. */
+  /** The content log. */
   readonly contents: ContentLog
-  /** Lists of models, as each caller may see them. */
+  /** Lists of models that each caller may use. */
   readonly lists: CatalogLists
-  /** How the catalogue of models is replaced. */
+  /** Refreshes of the model catalogue. */
   readonly refresh: RefreshDeps
   /** The operator's overrides of models. */
   readonly overrides: OverrideDeps['overrides']
-  /** Stored providers, and where the providers in use come from. */
+  /** Stored providers, and the origins of the providers in use. */
   readonly providers: ProviderDeps['providers']
-  /** What every inference uses. */
+  /** The dependencies of every generation. */
   readonly run: RunDeps
-  /** Stored responses, and those that run in the background. */
+  /** Stored responses, and running background responses. */
   readonly responses: ResponsesDeps['responses']
-  /** Private hosts that callers' URLs may name anyway. */
+  /** Private hosts that the operator allows in callers' URLs. */
   readonly outboundAllow: OutboundAllow
   /** Resolves host names in the URLs of callers. */
   readonly names: Names
-  /** Origins whose web pages may call; `*`: all. */
+  /** Origins whose web pages may call the API; `*`: all. */
   readonly corsOrigins: readonly string[]
   /** The memory of request bodies in flight. */
   readonly bodies: BodyBudget
-  /** How often a key may call administration. */
+  /** The rate limit of administration, per key. */
   readonly rateLimit: RateLimit
   /** Counts requests with wrong keys. */
   readonly wrongKeys: WrongKeys

@@ -9,7 +9,7 @@ export interface Descriptors {
 const LIMITS = '/proc/self/limits'
 const OPEN = '/proc/self/fd'
 
-/** Null: there is no limit, or this system does not report it. */
+/** Null if there is no limit, or the system does not report it. */
 export function descriptorLimit(): number | null {
   try {
     const [, limit] = /^Max open files\s+(\d+)/m.exec(readFileSync(LIMITS, 'utf8')) ?? []
@@ -19,9 +19,9 @@ export function descriptorLimit(): number | null {
   }
 }
 
-/** The database, its journal, logs, the pool's idle connections. */
+/** Descriptors of the databases, their journals, logs and idle pooled connections. */
 const FOR_FILES = 352
-/** Its caller's and its provider's. */
+/** The caller's and the provider's. */
 const CONNECTIONS_PER_REQUEST = 2
 const FEW_REQUESTS = 2_000
 
@@ -32,7 +32,7 @@ export const requestsWith = (limit: number, maxInFlight: number): number =>
 export const isLowLimit = (limit: number): boolean =>
   requestsWith(limit, Number.POSITIVE_INFINITY) < FEW_REQUESTS
 
-/** Null where the limit is not known. */
+/** Null if the limit is unknown. */
 export function ownDescriptors(): Descriptors | null {
   const limit = descriptorLimit()
   return limit === null ? null : { limit, used: () => sizeOfList() || lowestFree(limit) }
@@ -41,7 +41,7 @@ export function ownDescriptors(): Descriptors | null {
 /** Linux 6.2 and later count the descriptors in the size of the folder; earlier ones report 0. Needs no descriptor. */
 const sizeOfList = (): number => statSync(OPEN).size
 
-/** A new file gets the lowest free number: rather too low an estimate, but listing them costs milliseconds. */
+/** Estimates the count by the lowest free number, which a new file gets. Rather too low, but listing takes milliseconds. */
 function lowestFree(limit: number): number {
   try {
     const lowest = openSync('/dev/null', 'r')

@@ -1,9 +1,9 @@
 import { statfs } from 'node:fs/promises'
 
 export interface DiskRoom {
-  /** False while so little is left that what already runs needs it to be settled. */
+  /** False while the free space is needed for the settlements of running requests. */
   hasRoom(): boolean
-  /** Looks now; resolves when `hasRoom` knows. */
+  /** Checks now. Resolves when `hasRoom` is up to date. */
   look(): Promise<void>
   stop(): void
 }
@@ -15,22 +15,21 @@ export interface Space {
 
 export interface DiskRoomOptions {
   space?(folder: string): Promise<Space>
-  /** Told once when room runs out, and once when there is some again. */
+  /** Called once when space runs out, and once when it is available again. */
   onChange(hasRoom: boolean, space: Space): void
 }
 
 const EVERY_MS = 1000
-/** Enough to settle thousands of requests that run, and for the log that a checkpoint needs. */
+/** Enough to settle thousands of running requests, and for a checkpoint of the write-ahead log. */
 const RESERVE_BYTES = 16_000_000
-/** On a small disk, that part of it. */
+/** The reserve on a small disk, as a share of it. */
 const RESERVE_SHARE = 1 / 20
-/** New requests are taken again with so much more, so that it does not go to and fro. */
+/** Hysteresis: new requests are accepted again at this multiple of the reserve. */
 const AGAIN = 1.25
 
 /**
- * Watches the room on the disk of a folder, once a second. A disk is full for its writers only once one of them has
- * failed; by then requests run whose answers cannot be settled. A disk that does not say how full it is counts as
- * having room.
+ * Checks the free space on a folder's disk once per second. Without it, a full disk would be noticed only when a write
+ * fails, while requests are running whose replies cannot be settled. If the free space is unknown, it counts as sufficient.
  */
 export function watchRoom(folder: string, { space = spaceOf, onChange }: DiskRoomOptions): DiskRoom {
   let isEnough = true

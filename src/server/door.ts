@@ -1,6 +1,6 @@
 import type { Descriptors } from './descriptors.ts'
 
-/** The socket that the server listens at; closed while file descriptors are scarce. */
+/** The listening socket, which is closed while file descriptors are scarce. */
 export interface Door {
   readonly port: number | undefined
   pendingRequests(): number
@@ -11,7 +11,7 @@ export interface Door {
 export interface DoorOptions {
   /** Listens at this port; without one, at the port of the settings. */
   listen(port?: number): Bun.Server<undefined>
-  /** Null: the door is never closed. */
+  /** Null: the socket is never closed. */
   descriptors: Descriptors | null
   onChange(isOpen: boolean, descriptors: { used: number; limit: number }): void
   onFailure(error: unknown): void
@@ -21,13 +21,13 @@ const LOOK_EVERY_MS = 100
 /** Two backlogs of connections. */
 const MOST_RESERVED = 1_024
 const SHARE_RESERVED = 1 / 8
-/** Then one free place is enough: connections that stay open may hold the count above the threshold for hours. */
+/** After this many checks one free place suffices: open connections may keep the count above the threshold for hours. */
 const LONG_CLOSED_LOOKS = 20
 
 /**
- * Stops listening while few descriptors are free. Running requests need them for their providers, and without any Bun
- * 1.4.5 spends a complete core on failing accepts. Meanwhile new connections are refused, idle ones are closed, and
- * running requests continue.
+ * Stops listening while few file descriptors are free. Running requests need them for their providers, and without any,
+ * Bun 1.4.5 uses a full core for failing accepts. Meanwhile new connections are refused, idle ones are closed, and running
+ * requests continue.
  */
 export function openDoor({ listen, descriptors, onChange, onFailure }: DoorOptions): Door {
   let current = listen()
@@ -50,7 +50,7 @@ export function openDoor({ listen, descriptors, onChange, onFailure }: DoorOptio
       current = listen(port)
       isOpen = true
     } catch (error) {
-      // Once: it is tried again at every look.
+      // Logged rarely: every check retries.
       if (looks % LONG_CLOSED_LOOKS === 0) onFailure(error)
     }
   }

@@ -11,12 +11,12 @@ import { atomically, DATABASE_FILE, type Database, openForReading } from '../db/
 import { apiKeys, guardrails, organizations, users, workspaceMembers, workspaces } from '../db/tables.ts'
 
 export interface BootstrapKeys extends OwnerSettings {
-  /** The operator's keys, from settings; null: created here on the first run. */
+  /** The keys in the settings; null: created on the first run. */
   managementKey: string | null
   apiKey: string | null
 }
 
-/** New keys in clear: printed once, stored nowhere. */
+/** New keys in plain text: printed once, never stored. */
 export interface MadeKeys {
   managementKey: string | null
   apiKey: string | null
@@ -64,8 +64,8 @@ export async function ensureFirstRun(database: Database, keys: BootstrapKeys): P
 }
 
 /**
- * Creates a key of each kind that never existed and returns them in clear; null if it created none. Called when nothing
- * can fail before they are printed: a start that fails must not use up the first run.
+ * Creates a key of each kind that never existed, and returns them in plain text; null if it created none. Called just
+ * before they are printed, so that a failed start never loses them.
  */
 export async function makeFirstKeys(database: Database): Promise<MadeKeys | null> {
   const owner = await keyOwnerOf(database)
@@ -159,7 +159,7 @@ async function makeOwner(database: Database): Promise<void> {
   ])
 }
 
-/** Adds what workspaces of earlier versions lack: a guardrail, their creator as a member, the mark of the default one. */
+/** Upgrades workspaces of earlier versions: adds a guardrail, the creator as a member, and the default flag. */
 async function completeWorkspaces(database: Database): Promise<void> {
   const { db } = database
   const rows = await db.select().from(workspaces).where(isNull(workspaces.deleted_at))

@@ -29,9 +29,9 @@ export interface Gateway {
   readonly handle: Handler
   readonly deps: Deps
   readonly folder: DataFolder
-  /** What can be called, and how to change it while the gateway runs. */
+  /** The routing, which can change while the gateway runs. */
   readonly routing: GatewayRouting
-  /** Commits what waits, closes every connection and the data folder. Requests must have ended. */
+  /** Commits pending writes, and closes every connection and the data folder. Requests must have ended. */
   close(): Promise<void>
 }
 
@@ -42,8 +42,8 @@ export interface GatewayRouting extends Pick<Assembled, 'route' | 'recordPrices'
 }
 
 /**
- * Opens everything that a gateway needs to answer requests; listening is the caller's part. Throws a `ConfigError`, or
- * a sentence for the operator if the data folder cannot be used.
+ * Opens a gateway without listening. Throws a `ConfigError`, or an error with a message for the operator if the data folder
+ * cannot be used.
  */
 export async function openGateway(config: Config, options: GatewayOptions): Promise<Gateway> {
   const { logger, now = Date.now } = options
@@ -90,7 +90,7 @@ export async function openGateway(config: Config, options: GatewayOptions): Prom
   }
 }
 
-/** Everything that must hold before the first request: keys if they are required, the right secret key, an owner. */
+/** Checks and creates what the first request needs: keys if they are required, the right secret key, an owner. */
 async function prepare(
   { database, migrated, isNew, hasNewLedger }: DataFolder,
   config: Config,
@@ -127,7 +127,7 @@ const openStored = (
     ),
   )
 
-/** Knows from the first request on whether the disk has room. */
+/** Watches the disk; the first check is complete before the first request. */
 async function watchDisk(folder: string, logger: Logger) {
   const room = watchRoom(folder, {
     onChange(hasRoom, { freeBytes }) {

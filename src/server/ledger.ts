@@ -16,7 +16,7 @@ interface LedgerParts {
 const CANNOT_WRITE =
   'the ledger cannot be written: settlements wait and are tried again, and no new request is taken until then'
 
-/** The ledger of the data folder, with its failures in the log. Settles what a crash left open. */
+/** Opens the ledger of the data folder. Logs its failures, and settles generations that a crash interrupted. */
 export function openOwnLedger({ config, database, logger, lateMs, hasRoom, now }: LedgerParts): Ledger {
   const { ledger, recovered } = openLedger(database, {
     now,

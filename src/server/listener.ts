@@ -1,4 +1,4 @@
-/** The socket that the server listens at. */
+/** The listening socket. */
 import { isLocked } from '../db/lock.ts'
 import type { Handler } from '../http/edge.ts'
 
@@ -7,11 +7,11 @@ interface Where {
   readonly port: number
 }
 
-/** Requests larger than any limit of ours are refused by us, with an envelope, and not by the server without one. */
+/** Above all of Sluice's limits, so that Sluice rejects large requests with an error body instead of Bun without one. */
 const SERVER_BODY_LIMIT_BYTES = 2 ** 40
 const IDLE_TIMEOUT_SECONDS = 30
 
-/** Throws a sentence that names the setting when the server cannot listen there. */
+/** Throws an error that names the setting if the server cannot listen there. */
 export function openListener({ host, port }: Where, app: Handler): Bun.Server<undefined> {
   try {
     return Bun.serve({
@@ -30,8 +30,8 @@ export function openListener({ host, port }: Where, app: Handler): Bun.Server<un
 }
 
 /**
- * Throws the same sentence before anything is made or migrated in the data folder. A folder that another server has
- * is left to the lock, which names that server: it is the one at the port.
+ * Throws the same error before anything is created or migrated in the data folder. Does nothing if another server uses the
+ * folder: that server probably has the port, and the lock's error names it.
  */
 export async function refuseTaken(config: Where & { readonly data: string }): Promise<void> {
   if (config.port === 0 || isLocked(config.data)) return

@@ -1,8 +1,8 @@
 import { writeSync } from 'node:fs'
 
-/** Characters that are gathered before a write. */
+/** Characters that are buffered before a write. */
 const BUFFER_CHARACTERS = 32_768
-/** What may wait for a slow reader; beyond it lines are lost, rather than memory or time. */
+/** The buffer for a slow reader; beyond it, lines are dropped. */
 const MOST_BYTES = 1_000_000
 
 export interface LogDestination {
@@ -11,9 +11,9 @@ export interface LogDestination {
 }
 
 /**
- * Lines to a file descriptor, gathered. A reader that is gone (EPIPE), a full disk or a full pipe neither stops the
- * process nor makes it wait. `flushSync` of pino's own destination sleeps and tries again for ever on each of them,
- * with every request waiting (sonic-boom as of pino 10.4.0).
+ * Buffers lines and writes them to a file descriptor. A closed reader (EPIPE), a full disk or a full pipe neither stops the
+ * process nor blocks it. `flushSync` of pino's destination sleeps and retries forever on each of them, which blocks all
+ * requests (sonic-boom as of pino 10.4.0).
  */
 export function createDestination(descriptor: number): LogDestination {
   let waiting = Buffer.alloc(0)

@@ -10,7 +10,7 @@ const LEVELS: Readonly<Record<string, string>> = {
 }
 /** A value that reads the same with and without quotes. */
 const BARE = /^[\w./:@+,%*~-]+$/
-// Control characters of both ranges: a terminal would obey them.
+// Control characters of both ranges, which a terminal would interpret.
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g
 
 /** A JSON line of the log as a line for people: time, level, message, then all further fields as `name=value`. */
@@ -24,7 +24,7 @@ export function logText(line: string): string {
   return `${[head + plain(text), ...members].join('  ')}\n${errorOf(err)}`
 }
 
-/** `12:30:59`, as the clock of this machine has it. */
+/** `12:30:59` in local time. */
 function clockOf(time: unknown): string {
   const date = new Date(asText(time) ?? Number.NaN)
   return Number.isNaN(date.getTime()) ? '--:--:--' : date.toTimeString().slice(0, 8)

@@ -6,12 +6,12 @@ import { logText } from './log-text.ts'
 
 export type Logger = pino.Logger
 
-/** What waits is written once a second and at the exit. */
+/** Buffered lines are written once per second and at exit. */
 const FLUSH_MS = 1_000
 
 export interface Log {
   logger: Logger
-  /** Writes a finished line to the same place. */
+  /** Writes a formatted line. */
   writeLine(line: string): void
   flush(): void
 }
@@ -20,8 +20,8 @@ export interface Log {
 const STDOUT = 1
 
 /**
- * A log on stdout. No transport: it could not be bundled. Only fields that are passed by name are written, and errors
- * without their enumerable fields, which may hold a provider's words.
+ * A log on stdout. Without a pino transport, which could not be bundled. Writes only fields that are passed by name, and
+ * errors without their enumerable fields, which may contain a provider's text.
  */
 export function createLog({ logLevel: level, logFormat }: Pick<Config, 'logLevel' | 'logFormat'>): Log {
   const isText = logFormat === 'auto' ? isatty(STDOUT) : logFormat === 'text'
@@ -36,7 +36,7 @@ export function createLog({ logLevel: level, logFormat }: Pick<Config, 'logLevel
   return { logger, writeLine: destination.write, flush }
 }
 
-/** People see each line at once. */
+/** Text lines are written immediately. */
 const asTextFor = ({ write, flush }: LogDestination): LogDestination => ({
   write(line) {
     write(logText(line))
@@ -45,7 +45,7 @@ const asTextFor = ({ write, flush }: LogDestination): LogDestination => ({
   flush,
 })
 
-/** The kind of failure and where it happened. Never the text of a provider's reply. */
+/** The kind and location of an error. Never the text of a provider's reply. */
 function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error }
   const isUpstream = error.name === 'UpstreamError'

@@ -22,36 +22,36 @@ import type { Routing } from '../snapshot/source.ts'
 const TOTAL_TIMEOUT_MS = 30 * 60_000
 const MAX_IN_FLIGHT_PER_PROVIDER = 4_096
 
-/** Where a provider comes from. `found`: a local server that identified itself. */
+/** The origin of a provider's configuration. `found`: a local server that identified itself. */
 type ProviderOrigin = 'settings' | 'environment' | 'stored' | 'found' | 'built-in'
 
 /** Stored providers, entries and credentials, read again after each change. */
 export interface StoredRouting {
   readonly providers: readonly ProviderRecord[]
-  /** Of the entries. */
+  /** The models of stored entries. */
   readonly models: readonly ModelOffer[]
 }
 
-/** What can be called, from the settings, the environment, stored credentials, local servers and the built-in model. */
+/** Providers and models from the settings, the environment, the database, local servers and the built-in model. */
 export interface RoutingSource {
-  /** All but the local servers. */
+  /** All providers except local servers. */
   readonly configured: readonly ProviderRecord[]
   readonly defaults: ProviderDefaults
-  /** Null: no provider of this slug is known, or a server nearby is. */
+  /** Null if no provider has this slug, or only a local server. */
   originOf(slug: string): ProviderOrigin | null
-  /** Slugs of stored providers that are not used, because the settings or the environment name the same. */
+  /** Slugs of stored providers that are unused, because the settings or the environment configure the same provider. */
   readonly outranked: readonly string[]
-  /** Prices that the operator wrote, of entries and of models. */
+  /** The operator's prices, in entries and model overrides. */
   readonly ownPrices: ReadonlySet<Pricing>
-  /** Where the names in model overrides are looked up. */
+  /** The names that model overrides may refer to. */
   surroundings(): OverrideSurroundings
-  /** All of it and these local servers. */
+  /** The routing with these local servers. */
   withDiscovered(found: Discovered): Routing
 }
 
 export const NOTHING_DISCOVERED: Discovered = { providers: [], models: [] }
 
-/** Providers and models of the settings and the environment: fixed while the process lives. */
+/** Providers and models of the settings and the environment, which do not change while the process runs. */
 export interface Configured {
   readonly defaults: ProviderDefaults
   readonly environment: readonly ProviderRecord[]
@@ -113,9 +113,9 @@ export function readModels(
 }
 
 /**
- * `stored` reads the stored providers. A provider comes completely from one place: its `providers:` entry, else the
- * environment, else the database, so a stored credential is never sent to an address of the settings. Models are those
- * of the catalogue in `store`; overrides of the settings win over stored ones.
+ * `stored` reads the stored providers. A provider is configured entirely by one source: its `providers:` entry, else the
+ * environment, else the database. So a stored credential is never sent to an address in the settings. Models come from the
+ * catalogue in `store`; overrides in the settings take precedence over stored ones.
  */
 export function createRoutingSource(
   config: Config,
@@ -129,7 +129,7 @@ export function createRoutingSource(
   const now = (): Chosen => {
     const { providers, models: offered } = stored()
     const used = providers.filter(({ slug }) => !fixed.has(slug))
-    // A later one of the same slug wins.
+    // The last provider with a slug takes precedence.
     const bySlug = new Map([...used, ...environment, ...entries].map((provider) => [provider.slug, provider]))
     const slugs = new Set(used.map(({ slug }) => slug))
     return {
@@ -192,7 +192,7 @@ export function createRoutingSource(
   }
 }
 
-/** The providers in use, one for each slug. */
+/** The providers in use, one per slug. */
 interface Chosen {
   readonly bySlug: ReadonlyMap<string, ProviderRecord>
   readonly models: readonly ModelOffer[]
@@ -207,10 +207,10 @@ const unconfigured = (
     .filter(({ slug }) => !providers.some((provider) => provider.slug === slug))
     .map((vendor) => vendorProvider(vendor, vendor.baseUrl, [], defaults))
 
-/** The current routing, for those that change a part of it. */
+/** The current routing, for partial changes. */
 export interface LiveRouting {
   current(): Routing
-  /** Local servers came or went. */
+  /** The set of local servers changed. */
   discovered(found: Discovered): Routing
   readonly surroundings: RoutingSource['surroundings']
   readonly defaults: ProviderDefaults
@@ -234,7 +234,7 @@ export function createLiveRouting(source: RoutingSource): LiveRouting {
 
 type Price = (endpoint: EndpointRecord) => EndpointRecord
 
-/** Gives a model without a price the operator's price for such models, if one is set. */
+/** The operator's price for models without one, if it is set. */
 function pricedBy({ unpriced }: Config): Price {
   if (unpriced === 'refuse') return (endpoint) => endpoint
   const pricing: Pricing = { prompt: unpriced.prompt, completion: unpriced.completion, request: 0n }

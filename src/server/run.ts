@@ -28,7 +28,7 @@ export interface RunParts {
   now(): number
 }
 
-/** What every inference uses. */
+/** Creates the dependencies of every generation. */
 export function createRun({
   config,
   logger,
@@ -70,7 +70,7 @@ export function createRun({
   }
 }
 
-/** Resolves after `ms`; rejects with the signal's reason when that aborts. */
+/** Resolves after `ms`. Rejects with the signal's reason if it aborts. */
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)

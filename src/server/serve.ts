@@ -11,17 +11,17 @@ import { MEGABYTE } from './units.ts'
 import { startUpkeep } from './upkeep.ts'
 import { welcome } from './welcome.ts'
 
-/** How long callers may take to read the last bytes after everything has ended. */
+/** How long callers may take to read the last bytes after all requests have ended. */
 const LAST_BYTES_MS = 2_000
 const LAST_BYTES_POLL_MS = 5
-/** Two presses of Ctrl-C are further apart. */
+/** Signals within this time count as one. */
 const PASSED_ON_MS = 100
 const FEW_DESCRIPTORS =
   'few file descriptors are left: new connections are refused until some are free. Raise the limit (ulimit -n, LimitNOFILE)'
 const NO_MANAGEMENT_KEY =
   'no management key is enabled. Was SLUICE_MANAGEMENT_KEY removed? Set it again, or run `sluice keys renew-management` while the server is stopped'
 
-/** Runs the gateway until SIGTERM or SIGINT. Returns the exit code; throws a sentence if the gateway cannot start. */
+/** Runs the gateway until SIGTERM or SIGINT. Returns the exit code. Throws an error with a message for the operator. */
 export async function serve(config: Config): Promise<number> {
   const { logger, writeLine, flush } = createLog(config)
   for (const warning of config.warnings) logger.warn(warning)
@@ -57,7 +57,7 @@ export async function serve(config: Config): Promise<number> {
   return 0
 }
 
-/** Names of the providers that can be called, the built-in one left out. */
+/** Names of the configured providers, without the built-in one. */
 const providersOf = ({ snapshot, providers }: Deps): string[] =>
   [...snapshot.current().providersBySlug.values()]
     .filter(({ slug }) => providers.originOf(slug) !== 'built-in')
@@ -75,7 +75,7 @@ function listen(config: Config, { handle, deps: { log } }: Gateway): Door {
   })
 }
 
-/** Ends every connection once the last replies have been sent: a reply that is made is not sent yet. */
+/** Closes every connection once the last replies have been sent. */
 async function close(door: Door): Promise<void> {
   const until = performance.now() + LAST_BYTES_MS
   while (door.pendingRequests() > 0 && performance.now() < until) await Bun.sleep(LAST_BYTES_POLL_MS)

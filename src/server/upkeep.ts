@@ -7,15 +7,14 @@ import { failInterrupted } from '../inference/responses/recover.ts'
 import { startPruning } from '../ledger/retention.ts'
 import type { Deps } from './deps.ts'
 
-/** A copy of the ledger from before a migration is as large as the ledger was. */
+/** How long copies of the ledger from before migrations are kept: each is as large as the ledger was. */
 const LEDGER_COPY_MS = 30 * 24 * 3_600_000
 
 /**
- * What both files need beside requests. Rows of generations are pruned, now and every minute, as the settings say,
- * and old copies of the ledger from before migrations removed.
- * What sealed bodies need: responses that a former process left running are ended, before the first request; then what
- * has expired, belonged to a workspace that is deleted, or is more than the file may hold, is swept: now and every ten
- * minutes.
+ * Starts the maintenance of both databases. The ledger: prunes rows of generations according to the settings, now and
+ * every minute, and removes old copies from before migrations. Sealed bodies: fails responses that a former process left
+ * running, before the first request; then, now and every ten minutes, deletes bodies that have expired, belong to a
+ * deleted workspace, or exceed the size limit.
  */
 export async function startUpkeep(
   bodies: Database,
@@ -80,7 +79,7 @@ function pruneRows({
   })
 }
 
-/** Only those that are known to be deleted: a database from a backup may not know a workspace that was made since. */
+/** Only workspaces recorded as deleted: a restored database may lack a workspace that was created since. */
 async function deletedWorkspaces({ db }: Database): Promise<string[]> {
   const rows = await db.select({ id: workspaces.id }).from(workspaces).where(isNotNull(workspaces.deleted_at))
   return rows.map(({ id }) => id)

@@ -19,7 +19,7 @@ export interface DemoAnswer {
   readonly toolCall: { readonly id: string; readonly name: string } | null
   readonly finishReason: 'stop' | 'length' | 'tool_calls'
   readonly choices: number
-  /** One entry a piece, as OpenAI's `logprobs.content`; null when not asked for. */
+  /** One entry per piece, as OpenAI's `logprobs.content`; null unless requested. */
   readonly logprobs: readonly JsonObject[] | null
   readonly usage: JsonObject
 }
@@ -131,7 +131,7 @@ function usageOf(messages: readonly unknown[], tools: unknown, completionTokens:
 const WHOLE_MS = 600
 const STEP_MS = 15
 
-/** The SSE text of an answer, one event an item: role, pieces, finish, usage, `[DONE]`. */
+/** The SSE text of an answer, one event per item: role, pieces, finish, usage, `[DONE]`. */
 export function chunksOf(answer: DemoAnswer): string[] {
   const indexes = Array.from({ length: answer.choices }, (_, index) => index)
   const rounds: { delta: JsonObject; logprobs?: JsonObject | null; finish?: string }[] = [
@@ -168,7 +168,7 @@ function eventOf(answer: DemoAnswer, choices: JsonObject[], usage: JsonObject | 
 }
 
 /**
- * Sends one chunk for each pull, at its scheduled time or later. No timer runs without a reader. Cancelling the stream, or
+ * Sends one chunk per pull, at its scheduled time or later. No timer runs without a reader. Cancelling the stream, or
  * aborting, stops the timer at once.
  */
 export function pacedStream(chunks: readonly string[], signal: AbortSignal): ReadableStream<Uint8Array> {
