@@ -173,7 +173,7 @@ describe('names', () => {
     expect(new Set(rows.map(([model]) => model)).size).toBe(rows.length)
   })
 
-  test('an id that is not the name it stands under is refused', () =>
+  test('an id that differs from its key is rejected', () =>
     expect(documentProblems({ openai: { models: { a: factModel('b') } } })).toEqual([
       { path: 'openai.models["a"].id', message: 'must equal its key' },
     ]))

@@ -158,7 +158,7 @@ describe('the price of a cache write for an hour', () => {
     ['anthropic', 'claude-sonnet-9'],
     ['amazon-bedrock', SONNET],
     ['google-vertex', 'claude-sonnet-9@20270101'],
-  ])('%s: twice the input, where five minutes are 1.25 times', (provider, id) => {
+  ])('%s: twice the input price, if five minutes cost 1.25 times', (provider, id) => {
     expect(priceOf(provider, id, claude)).toEqual({
       ...written,
       input_cache_write: '0.00000375',

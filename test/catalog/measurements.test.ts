@@ -48,7 +48,7 @@ const idsBy = async (sort: string): Promise<unknown[]> => {
   return Array.isArray(body['data']) ? body['data'].filter(isJsonObject).map(({ id }) => id) : []
 }
 
-test('before any traffic nothing is claimed', async () => {
+test('before any request there are no measurements', async () => {
   expect(await endpointOf('a/one')).toMatchObject({
     latency_last_30m: null,
     throughput_last_30m: null,

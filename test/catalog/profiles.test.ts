@@ -76,7 +76,7 @@ test('a model answers to its names at AWS, with the region and without', () => {
   expect(directory.find(`us.${SONNET}`)).toBeUndefined()
 })
 
-test('every model of the facts but those of another address is there, once, under an id that others share', () => {
+test('every model of the facts, except those at another address, is there once, under a shared id', () => {
   const models = directoryIn('us-east-1').list()
   expect(models.length).toBeGreaterThan(50)
   expect(models.map(({ id }) => id).filter((id) => /:|^(us|eu|global)\./.test(id))).toEqual([])

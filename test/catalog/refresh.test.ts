@@ -146,7 +146,7 @@ describe('a document', () => {
     ],
     ['a negative limit', broken({ limit: { context: -5 } }), 'openai.models["m"].limit.context'],
     ['modalities as text', broken({ modalities: 'text' }), 'openai.models["m"].modalities'],
-  ])('%s is refused with its place', async (_, facts, path) => {
+  ])('%s is rejected with its path', async (_, facts, path) => {
     expect(documentProblems(facts).map((problem) => problem.path)).toContain(path)
     await expect(proposalOf(facts, inUse(before))).rejects.toThrow('The document is rejected')
   })

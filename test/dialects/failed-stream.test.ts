@@ -29,7 +29,7 @@ test('a request that returns the id is rejected with the same error', () => {
   expect(refusal?.message).toContain('524: It broke off')
 })
 
-test('any other id is refused as well: no stream can be resumed', () => {
+test('any other id is rejected too: no stream can be resumed', () => {
   const ids = ['7', 'failed.', 'failed.###', 'failed.bnVsbA', 'failed.WzFd', `failed.${'A'.repeat(100_000)}`]
   for (const id of ids) {
     expect(refusalOf(id)?.status).toBe(400)

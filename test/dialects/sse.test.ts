@@ -142,7 +142,7 @@ describe('events, however they are split', () => {
     expect(parser.end()).toEqual([])
   })
 
-  test('bytes that are no UTF-8 become replacement characters', () => {
+  test('bytes that are not UTF-8 become replacement characters', () => {
     expect(collect([Uint8Array.of(0x64, 0x61, 0x74, 0x61, 0x3a, 0xff, 0xc3, 0x0a, 0x0a)])).toEqual([
       { name: '', data: '\ufffd\ufffd' },
     ])
@@ -164,7 +164,7 @@ describe('the cap on one event', () => {
     expect(fill).toThrow(UpstreamError)
   })
 
-  test('an event of just that length is read, and any number of them', () => {
+  test('any number of events of just that length are read', () => {
     const parser = createSseParser(100)
     const event = ENCODER.encode(`data: ${'x'.repeat(94)}\n\n`)
     for (let i = 0; i < 50; i++) expect(parser.push(event)[0]?.data.length).toBe(94)

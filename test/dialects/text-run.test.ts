@@ -60,7 +60,7 @@ describe('runs of text', () => {
       expect((await jsonsOf(body, [at])).flat()).toEqual(all)
   })
 
-  test('counters and padding of responses are passed over', async () => {
+  test('counters and padding of responses are skipped', async () => {
     const delta = (text: string, count: number) =>
       `event: response.output_text.delta\ndata: {"type":"response.output_text.delta","item_id":"m","output_index":0,"content_index":0,"delta":"${text}","sequence_number":${count},"logprobs":[],"obfuscation":"${'x'.repeat(count)}"}\n\n`
     const frames: InferenceFrame[] = []

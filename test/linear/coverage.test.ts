@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { egresses, ingresses } from '../../src/dialects/index.ts'
 
-test('each dialect is measured, in every direction that it has', () => {
+test('each dialect is measured, in each of its directions', () => {
   const files = readdirSync(import.meta.dir)
   const wanted = [
     ...Object.keys(ingresses).map((name) => `${name}-requests.test.ts`),

@@ -64,7 +64,7 @@ describe('the environment', () => {
     ['with half of the keys', { AWS_ACCESS_KEY_ID: 'AKIA1', ...REGION }],
     ['with a region alone', REGION],
     ['with blank keys', { AWS_ACCESS_KEY_ID: ' ', AWS_SECRET_ACCESS_KEY: ' ', ...REGION }],
-  ])('%s it stays off, silently', (_, environment) => {
+  ])('%s it is not configured, without a problem', (_, environment) => {
     expect(read(environment)).toEqual({ providers: [], problems: [] })
   })
 

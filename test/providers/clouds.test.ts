@@ -21,7 +21,7 @@ describe('the environment', () => {
     ['an account without a location', { GOOGLE_SERVICE_ACCOUNT_JSON: USER, GOOGLE_CLOUD_PROJECT: 'lab' }],
     ['a place without an account', { GOOGLE_CLOUD_PROJECT: 'lab', GOOGLE_CLOUD_LOCATION: 'global' }],
     ['blanks', { AZURE_OPENAI_API_KEY: ' ', AZURE_RESOURCE_NAME: 'lab' }],
-  ])('stays off, silently: %s', (_, environment) => {
+  ])('is not configured, without a problem: %s', (_, environment) => {
     expect(environmentProviders(environment, defaults)).toEqual({ providers: [], problems: [] })
   })
 
@@ -68,7 +68,7 @@ describe('the environment', () => {
     ],
     ['GOOGLE_VERTEX_API_KEY', { GOOGLE_VERTEX_API_KEY: 'hunter2 x' }],
     ['GOOGLE_VERTEX_BASE_URL', { GOOGLE_VERTEX_API_KEY: 'k', GOOGLE_VERTEX_BASE_URL: 'ftp://hunter2' }],
-  ])('a problem of %s, which is named and not quoted', (path, environment) => {
+  ])('a problem of %s has its name, not its value', (path, environment) => {
     const { providers, problems } = environmentProviders(environment, defaults)
     expect(providers).toEqual([])
     expect(problems.map((problem) => problem.path)).toEqual([path])
@@ -215,7 +215,7 @@ providers:
       ['vertex.service_account'],
     ],
     ['two clouds', 'azure: { resource_name: lab }, vertex: {}, api_key: k', ['vertex']],
-  ])('every problem has its place: %s', (_, fields, paths) => {
+  ])('every problem has its path: %s', (_, fields, paths) => {
     const { problems } = read(`providers: [{ slug: a, ${fields} }]`)
     expect(problems.map(({ path }) => path).sort()).toEqual(
       paths.map((path) => `providers[0].${path}`).sort(),

@@ -240,7 +240,7 @@ describe('accounts', () => {
       '{"type":"authorized_user","client_id":"a","client_secret":"hunter2","refresh_token":"c","token_uri":"http://x.example"}',
       /token_uri/,
     ],
-  ])('is not taken: %s', (text, says) => {
+  ])('is rejected: %s', (text, says) => {
     const read = readGoogleAccount(text)
     const problem = 'problem' in read ? read.problem : 'none'
     expect(problem).toMatch(says)

@@ -161,7 +161,7 @@ describe('tool calls', () => {
     expect(new Set(outcome.calls.map((call) => call.id)).size).toBe(outcome.calls.length)
   })
 
-  test('arguments that the bound on tokens cut are left as they are', async () => {
+  test('arguments truncated by the bound on tokens are unchanged', async () => {
     const outcome = await stream(
       data(
         chunk(calls({ index: 0, id: 'a', function: { name: 'f', arguments: '{"x' } })),

@@ -181,7 +181,7 @@ describe('usage in disjoint buckets', () => {
     [{ prompt_tokens: '12' }],
     [{ prompt_tokens: -1 }],
     [{ prompt_tokens: Number.NaN }],
-  ])('%p tells nothing', (raw) => {
+  ])('%p has no usage', (raw) => {
     expect(readUsage(raw)).toBeUndefined()
   })
 

@@ -85,4 +85,4 @@ function table(folder: string): void {
 describe.skipIf(!hasTranscripts)('recorded requests', () => {
   if (hasTranscripts) table(FOLDER)
 })
-describe('hand-made requests', () => table(join(FIXTURES, 'cohere', 'requests')))
+describe('handwritten requests', () => table(join(FIXTURES, 'cohere', 'requests')))

@@ -75,7 +75,7 @@ describe('messages', () => {
     ])
   })
 
-  test('an image in a result, and a mark in it', () => {
+  test('an image in a result, with a marker', () => {
     const content = [
       { type: 'text', text: 'see' },
       {
@@ -161,7 +161,7 @@ describe('messages', () => {
     })
   })
 
-  test('caching marks are points behind what they mark; a mark on the body is one at the end', () => {
+  test('markers are cache points after their content; a marker on the body is one at the end', () => {
     const content = [
       { type: 'text', text: 'long', cache_control: { type: 'ephemeral' } },
       { type: 'text', text: 'short' },
@@ -183,7 +183,7 @@ describe('messages', () => {
     }
   })
 
-  test('an image in instructions or in a former answer is named', () => {
+  test('an image in instructions or in an earlier answer is dropped by name', () => {
     const content = [
       { type: 'text', text: 'A' },
       { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } },

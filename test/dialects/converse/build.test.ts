@@ -155,7 +155,7 @@ describe('reasoning', () => {
   test.each([
     ['Claude', CLAUDE, { max_tokens: 2000 }, ['temperature', 'top_p', 'top_k']],
     ['Nova 2 at its highest', NOVA_2, { effort: 'high' }, ['temperature', 'top_p', 'top_k']],
-  ])('%s takes no sampling parameters while it thinks', (_, model, reasoning, dropped) => {
+  ])('%s accepts no sampling parameters while it thinks', (_, model, reasoning, dropped) => {
     const sent = beside({ reasoning, temperature: 0.2, top_p: 0.5, top_k: 4 }, model)
     expect(sent).toEqual({ additionalModelRequestFields: expect.any(Object), dropped })
   })

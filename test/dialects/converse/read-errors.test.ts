@@ -178,7 +178,7 @@ describe('names and ids', () => {
     'RWtn',
     Buffer.from([1, 2, 3, 255]).toString('base64'),
     Buffer.from('bedrock:x').toString('base64'),
-  ])('encrypted thoughts %s go back as they came', (base64) =>
+  ])('encrypted thoughts %s are sent back unchanged', (base64) =>
     expect(writeRedacted(readRedacted(base64))).toBe(base64),
   )
 })

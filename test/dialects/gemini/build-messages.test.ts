@@ -274,7 +274,7 @@ describe('messages', () => {
     expect(call.dropped).toEqual(['messages.role'])
   })
 
-  test('an id that we made is not sent', () => {
+  test('a generated id is not sent', () => {
     const id = `call_${'0'.repeat(32)}`
     const call = build({
       messages: [

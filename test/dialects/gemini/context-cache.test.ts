@@ -89,7 +89,7 @@ describe('a truncated call', () => {
     expect(sides(body)).toEqual(wanted)
   })
 
-  test('before each question up to the last mark, so that what a former turn marked is found again', () => {
+  test('before each question up to the last marker, so that breakpoints of earlier turns are found', () => {
     const turns = (count: number) =>
       Array.from({ length: count }, (_, i) => [user(`Q${i}`), assistant(`A${i}`)]).flat()
     /** The content of each breakpoint, and whether it is marked. */
@@ -123,7 +123,7 @@ describe('a truncated call', () => {
       {},
     ],
     ['the system message', { messages: [{ role: 'system', content: [text('T', true)] }, user('Q')] }, {}],
-  ])('%s makes another beginning', (_, body, at) => {
+  ])('%s makes another prefix', (_, body, at) => {
     const plain = cutsOf({ messages: [system(true), user('Q')] }).cuts?.[0]?.adds
     const other = cutsOf(body, at).cuts?.[0]?.adds
     expect(other).toBeString()
@@ -201,7 +201,7 @@ describe('a truncated call', () => {
     ['a message', { messages: [{ role: 'system', content: 'S', ...LONG }, user('Q')] }],
     ['a tool', { messages: [user('Q')], tools: [{ ...TOOL, ...LONG }] }],
     ['the body', { messages: [user('Q')], ...LONG }],
-  ])('an hour is more than is kept, and named, on %s', (_, body) => {
+  ])('a cache lifetime of an hour is dropped by name, on %s', (_, body) => {
     expect(cutsOf(body).call.dropped.toSorted()).toEqual(['cache_control', 'cache_control.ttl'])
   })
 

@@ -128,7 +128,7 @@ describe('tools', () => {
     [{ type: 'object', properties: { a: {} }, required: ['a'] }, false],
     [{ type: 'object', properties: { a: {} }, additionalProperties: false }, false],
     [{ type: 'array', items: { anyOf: [{ type: 'object', properties: { a: {} } }] } }, false],
-  ])('%p as strict as OpenAI means it: %p', (input_schema, strict) => {
+  ])('%p is strict as OpenAI defines it: %p', (input_schema, strict) => {
     const { tools, ownFields = [] } = parse({ tools: [{ ...tool, input_schema }] })
     expect(tools[0]).toMatchObject({ parameters: input_schema, ...(strict ? { strict } : {}) })
     expect(ownFields.includes('tools.strict')).toBe(!strict)

@@ -92,7 +92,7 @@ describe('relay', () => {
   }
   const NEW = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '', lean: 1 } }
 
-  test('events of the same dialect go through, and plain text is put in their midst', () => {
+  test('events of the same dialect are relayed, with plain text between them', () => {
     const citation = {
       type: 'content_block_delta',
       index: 0,

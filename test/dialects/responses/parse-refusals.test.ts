@@ -198,7 +198,7 @@ describe('refused', () => {
     ])
   })
 
-  test('an image is an image', () => {
+  test('an image is sent as an image', () => {
     for (const url of [PIXEL, 'https://a.example/b.png', 'data:image/svg+xml;base64,PHN2Zy8+'])
       expect(parse(image(url)).messages[0]?.content).toMatchObject([{ type: 'image', url }])
   })

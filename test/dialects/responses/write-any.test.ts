@@ -75,7 +75,7 @@ const textOf = (
 const count = (frames: readonly InferenceFrame[], type: InferenceEvent['type']): number =>
   frames.flatMap(({ events }) => events).filter((event) => event.type === type).length
 
-test('end or failure, every order is right', () => {
+test('every order is valid, with an end or a failure', () => {
   fc.assert(
     fc.property(streams, fc.boolean(), (frames, isWhole) => {
       const writer = writeResponsesStream(reply({ tools: [{ type: 'custom', name: 'patch' }] }))
