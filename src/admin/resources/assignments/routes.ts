@@ -43,8 +43,10 @@ const membersBody = t.Object(
   { member_user_ids: ids('Members of the organisation.') },
   { additionalProperties: false },
 )
+const ofKeys = { caller, params, body: keysBody } as const
+const ofMembers = { caller, params, body: membersBody } as const
 
-/** The keys and members that a guardrail applies to; a member brings all the keys that they made. */
+/** The keys and members that a guardrail applies to; a member stands for all the keys that they made. */
 export const assignmentRoutes = (deps: ChangeDeps & CallerDeps) =>
   new Elysia()
     .use(callerOption(deps))
@@ -70,9 +72,7 @@ export const assignmentRoutes = (deps: ChangeDeps & CallerDeps) =>
       '/guardrails/:id/assignments/keys',
       ({ actor, params, body }) => assign(deps, actor, keyAssignments, params.id, body.key_hashes),
       {
-        caller,
-        params,
-        body: keysBody,
+        ...ofKeys,
         response: assigned,
         detail: documented('assignKeys', 'Assign keys to a guardrail', {
           description: 'A key has at most one guardrail: it leaves the one that it had.',
@@ -83,9 +83,7 @@ export const assignmentRoutes = (deps: ChangeDeps & CallerDeps) =>
       '/guardrails/:id/assignments/keys/remove',
       ({ actor, params, body }) => unassign(deps, actor, keyAssignments, params.id, body.key_hashes),
       {
-        caller,
-        params,
-        body: keysBody,
+        ...ofKeys,
         response: unassigned,
         detail: documented('unassignKeys', 'Remove keys from a guardrail'),
       },
@@ -94,9 +92,7 @@ export const assignmentRoutes = (deps: ChangeDeps & CallerDeps) =>
       '/guardrails/:id/assignments/members',
       ({ actor, params, body }) => assign(deps, actor, memberAssignments, params.id, body.member_user_ids),
       {
-        caller,
-        params,
-        body: membersBody,
+        ...ofMembers,
         response: assigned,
         detail: documented('assignMembers', 'Assign members to a guardrail', {
           description: 'It applies to all keys that they made. A member has at most one guardrail.',
@@ -107,9 +103,7 @@ export const assignmentRoutes = (deps: ChangeDeps & CallerDeps) =>
       '/guardrails/:id/assignments/members/remove',
       ({ actor, params, body }) => unassign(deps, actor, memberAssignments, params.id, body.member_user_ids),
       {
-        caller,
-        params,
-        body: membersBody,
+        ...ofMembers,
         response: unassigned,
         detail: documented('unassignMembers', 'Remove members from a guardrail'),
       },
