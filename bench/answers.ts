@@ -8,7 +8,7 @@ export type AnswerKind = 'unary' | 'stream'
 
 /** The model's name decides how long an answer is and how the mock paces it. */
 export const MODELS = {
-  /** The whole stream in one write. */
+  /** The complete stream in one write. */
   burst: 'bench-burst',
   /** One write for each chunk, with a turn of the event loop between. */
   steps: 'bench-steps',
@@ -22,7 +22,7 @@ export const MODELS = {
   large: 'bench-burst-200k',
 } as const
 
-/** The pieces of an answer: `-x2000` names their number, `-16k` the length of the whole text in thousands. */
+/** The pieces of an answer: `-x2000` names their number, `-16k` the length of the complete text in thousands. */
 function piecesOf(model: string): number {
   const thousands = /-(\d+)k$/.exec(model)?.[1]
   if (thousands !== undefined) return Math.round((Number(thousands) * 1000) / WORD.length)
@@ -122,7 +122,7 @@ const counted = (isAgain: boolean): string => `"completion_tokens":${isAgain ? 0
 const DELTA = `"content":"${WORD}"`
 const DONE = 'data: [DONE]\n\n'
 
-/** Null for a complete and correct answer of the model, else what is wrong with it. */
+/** Null for a complete and correct answer of the model, else the problem. */
 export function faultOf(
   kind: AnswerKind,
   status: number,

@@ -8,7 +8,7 @@ import { median } from './statistics.ts'
 import type { Target } from './target.ts'
 import { startMock } from './targets.ts'
 
-/** The same request with the cache off, with an answer that is kept (and never given), and given again. */
+/** The same request with the cache off, as a cache miss, and as a cache hit. */
 
 const ON = { 'x-openrouter-cache': 'true' }
 const WAYS = [
@@ -57,7 +57,7 @@ export async function benchCache(settings: Settings, folder: string): Promise<bo
     process.stderr.write(round === 0 ? 'for the compiler\n' : `round ${round} of ${settings.rounds}\n`)
     for (const { kind, way, micros, p50 } of rows) {
       const body = requestBody(kind.model, kind.kind)
-      // It is there from the last misses, but for the first time.
+      // The last misses have stored it, except before the first run.
       if (way.isAgain) await keepOne(target, body)
       const { port, path, keys, pid } = target
       const load = { port, path, keys, pid, body, headers: way.headers, isAgain: way.isAgain }

@@ -62,7 +62,7 @@ async function askInTurns(
     for (const fault of result.faults) process.stderr.write(`${asked} behind ${answered}: ${fault}\n`)
     return result
   }
-  // A gateway runs for weeks: what is measured is warm code.
+  // A gateway runs for weeks, so the code is warm when it is measured.
   for (const { pair } of rows) for (const pace of PACES) await ask(pair, pace, settings.warmMs)
   for (let round = 1; round <= settings.rounds; round++) {
     process.stderr.write(`round ${round} of ${settings.rounds}\n`)

@@ -8,14 +8,16 @@ import { aligned, markdown } from './print.ts'
 import type { Settings } from './settings.ts'
 import { percentile } from './statistics.ts'
 
-/** What content filters add to a request, how they end what is hostile, and how well the built-in ones tell. */
+/**
+ * The time that content filters add to a request, how they end on hostile prompts, and what the built-in ones recognize.
+ */
 
 const PROMPT_BYTES = 100_000
 const GOAL_MS = 10
 /** Over a stream that takes minutes. */
 const ANSWER_GOAL_MS = 100
 const HOSTILE_BYTES = 1_000_000
-/** The longest that the thread may be held, whatever the filters and the prompt are. */
+/** The longest that any filters and prompt may hold the thread. */
 const STOP_GOAL_MS = 100
 
 const BUILTINS: BuiltinEntry[] = [
@@ -114,7 +116,7 @@ export async function benchFilters(settings: Settings): Promise<boolean> {
     `${print([['200 hostile patterns, 1 MB', 'first', 'then', 'longest stop', 'answer'], ...hostile])}\n`,
   )
   console.log(
-    `The goals are ${GOAL_MS} ms added (${ANSWER_GOAL_MS} ms over a whole stream), and the thread held for ${STOP_GOAL_MS} ms at most.`,
+    `The goals are ${GOAL_MS} ms added (${ANSWER_GOAL_MS} ms over a complete stream), and the thread held for ${STOP_GOAL_MS} ms at most.`,
   )
   return isFast && isQuick && areLargeBounded && areHostileBounded
 }
@@ -134,7 +136,7 @@ function answers(): Answered[] {
       text,
       guardrail: guardrail(flags(onOutput(BUILTINS)), flags(onOutput(PATTERNS))),
     },
-    { name: 'filters on what is asked alone', text, guardrail: guardrail(BUILTINS, PATTERNS) },
+    { name: 'filters on prompts only', text, guardrail: guardrail(BUILTINS, PATTERNS) },
   ]
 }
 
@@ -269,7 +271,7 @@ async function longestStopMs(work: () => Promise<void>): Promise<number> {
 async function answerOf(work: () => Promise<unknown>): Promise<string> {
   try {
     await work()
-    return 'passes, scanned whole'
+    return 'passes, scanned completely'
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
     return `${error.status}, blocked`

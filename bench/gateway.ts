@@ -63,7 +63,7 @@ async function startMeasured(
   return { target, measured }
 }
 
-/** The same number of requests for every target: what is measured later is warm code. */
+/** The same number of requests for every target, so that the code is warm when it is measured. */
 async function warmUp(
   { target, measured }: Running,
   settings: Settings,

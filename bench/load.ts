@@ -172,7 +172,7 @@ async function askRepeatedly(run: Run, index: number): Promise<void> {
   connection?.close()
 }
 
-/** Counts what is under way with what is complete, so that no more than `requests` are sent. */
+/** Counts running and complete requests, so that at most `requests` are sent. */
 function mayAsk({ spec, isOver, completed, errors }: Run): boolean {
   if (isOver) return false
   if (spec.requests !== undefined) return completed + errors < spec.requests

@@ -9,7 +9,7 @@ import { type Wire, wireOfPath } from './wires.ts'
  */
 
 interface Connection {
-  /** Received bytes of a request that is not whole yet. */
+  /** Received bytes of a request that is not complete yet. */
   received: Buffer | null
   /** Bytes that the socket did not take; empty almost always. */
   unsent: Buffer[]
@@ -121,7 +121,7 @@ function paceTrickle(intervalMs: number) {
   return paces[trickled % PHASES] ?? paceSteps
 }
 
-/** Schedules for the next moment that is `share` of an interval after a whole one. */
+/** Schedules for the next moment that is `share` of an interval after a full one. */
 const inPhase = (intervalMs: number, share: number) => (beat: () => void) => {
   const since = (performance.now() - share * intervalMs) % intervalMs
   setTimeout(beat, intervalMs - (since < 0 ? since + intervalMs : since))
@@ -148,7 +148,7 @@ function answer(socket: Socket<Connection>, path: string, body: string) {
   socket.data.stream = null
 }
 
-/** Where the first request in `bytes` has its body, or null while it is not whole. */
+/** Where the first request in `bytes` has its body, or null while it is not complete. */
 function wholeRequest(bytes: Buffer): { path: string; start: number; end: number } | null {
   const headEnd = bytes.indexOf(HEAD_END)
   if (headEnd < 0) return null

@@ -7,7 +7,7 @@ import { createMeter } from '../src/inference/reply/meter.ts'
 import type { Dispatched } from '../src/inference/upstream/first-content.ts'
 import { percentile } from './statistics.ts'
 
-/** What content filters add to an answer, over the whole of its stream. */
+/** The time that content filters add to an answer, over its complete stream. */
 
 export interface Answered {
   name: string

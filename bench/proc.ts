@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Linux counts processor time in ticks of 10 ms for user space, whatever the kernel's own rate. */
+/** Linux counts processor time in ticks of 10 ms for user space, independent of the kernel's own rate. */
 const TICK_US = 10_000
 
 function read(pid: number | string, file: string): string | null {

@@ -29,7 +29,7 @@ export interface SpawnOptions {
 const GRACE_MS = 3000
 const running = new Set<Subprocess>()
 
-/** Ends whatever still runs; for a bench that was interrupted or failed. */
+/** Ends every process that still runs, after a bench that was interrupted or failed. */
 export function killAll() {
   for (const child of running) child.kill('SIGKILL')
 }
@@ -88,7 +88,7 @@ async function firstLineOf(stream: ReadableStream<Uint8Array>): Promise<unknown>
     const end = text.indexOf('\n')
     if (end >= 0) return JSON.parse(text.slice(0, end))
   }
-  throw new Error('The process ended before it said its port.')
+  throw new Error('The process ended before it printed its port.')
 }
 
 /** A port that was free a moment ago. */

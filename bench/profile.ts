@@ -77,5 +77,5 @@ export async function profileScenario(target: Target, scenario: keyof typeof SCE
   console.log(`\n${scenario}: ${Math.round(result.perSecond)} answers/s, ${result.errors} errors`)
   console.log(aligned(rows('self time', spots)))
   console.log(`\n${aligned(rows('with callees', byTotal))}`)
-  console.log(`\nThe whole profile: ${join(folder, file)}`)
+  console.log(`\nThe complete profile: ${join(folder, file)}`)
 }

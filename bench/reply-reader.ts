@@ -17,7 +17,7 @@ interface Listener {
   onReply(reply: Reply): void
   /** The first byte of a body has arrived. */
   onFirstByte(): void
-  /** The bytes are not HTTP/1.1: the connection is of no more use. */
+  /** The bytes are not HTTP/1.1: the connection can no longer be used. */
   onFault(message: string): void
 }
 

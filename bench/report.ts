@@ -42,7 +42,7 @@ const TITLES: Record<TargetName, string> = {
 const titleOf = (name: string): string => (isTargetName(name) ? TITLES[name] : name)
 
 const decimals = (value: number, digits: number) => value.toFixed(digits)
-const whole = (value: number) => Math.round(value).toLocaleString('en')
+const rounded = (value: number) => Math.round(value).toLocaleString('en')
 const megabytes = (bytes: number | null) => (bytes === null ? '—' : decimals(bytes / 1e6, 0))
 
 /** The median over the rounds; null if the figure is not known of every round. */
@@ -85,7 +85,7 @@ const rate =
   (scenario: ScenarioName): Cell =>
   (measured) => {
     const value = figure(measured, scenario, perSecond)
-    return value === null ? '—' : whole(value)
+    return value === null ? '—' : rounded(value)
   }
 
 const latency =
@@ -102,14 +102,14 @@ const cpu =
   (measured) => {
     const micros = figure(measured, scenario, (result) => result.cpuMicros)
     const share = figure(measured, scenario, (result) => result.cpuShare)
-    return micros === null || share === null ? '—' : `${whole(micros)} (${whole(share * 100)} %)`
+    return micros === null || share === null ? '—' : `${rounded(micros)} (${rounded(share * 100)} %)`
   }
 
 function threads(measured: Measured): string {
   const parts = THREADS.map((kind) =>
     figure(measured, 'unary', ({ threadMicros }) => threadMicros?.[kind] ?? null),
   )
-  return parts.every((part) => part === null) ? '—' : parts.map((part) => whole(part ?? 0)).join(' / ')
+  return parts.every((part) => part === null) ? '—' : parts.map((part) => rounded(part ?? 0)).join(' / ')
 }
 
 function added(measured: Measured, all: Measurements): string {
@@ -125,7 +125,7 @@ function memory(measured: Measured): string {
 
 function coldStart(measured: Measured): string {
   const value = coldStartMs(measured)
-  return value === null ? '—' : `${whole(value)} (${whole(measured.coldStartsMs[0] ?? 0)})`
+  return value === null ? '—' : `${rounded(value)} (${rounded(measured.coldStartsMs[0] ?? 0)})`
 }
 
 function coldStartMs(measured: Measured | undefined): number | null {
@@ -149,7 +149,7 @@ function firstRatio(measured: Measured | undefined): number | null {
 function firstRequests(measured: Measured): string {
   const micros = measured.first?.cpuMicros ?? null
   const value = firstRatio(measured)
-  return micros === null || value === null ? '—' : `${whole(micros)} (${decimals(value, 2)} ×)`
+  return micros === null || value === null ? '—' : `${rounded(micros)} (${decimals(value, 2)} ×)`
 }
 
 const openStreams =
@@ -157,7 +157,7 @@ const openStreams =
   (measured) => {
     const result = measured.openStreams.get(concurrency)
     if (result === undefined) return '—'
-    return `${whole(result.peakOpen)} / ${result.errors} / ${megabytes(result.peakResidentBytes)}`
+    return `${rounded(result.peakOpen)} / ${result.errors} / ${megabytes(result.peakResidentBytes)}`
   }
 
 const ROWS: readonly (readonly [string, Cell])[] = [
@@ -172,7 +172,7 @@ const ROWS: readonly (readonly [string, Cell])[] = [
   ['cold start, ms (in a new folder)', coldStart],
   ['RSS idle / loaded, MB', memory],
   ...OPEN_STREAMS.map((concurrency): readonly [string, Cell] => [
-    `${whole(concurrency)} open streams: open / errors / RSS in MB`,
+    `${rounded(concurrency)} open streams: open / errors / RSS in MB`,
     openStreams(concurrency),
   ]),
 ]
@@ -194,7 +194,7 @@ export function table(all: Measurements): string[][] {
 }
 
 const perSecond: Figure = (result) => result.perSecond
-/** Answers in a second of processor time: what a whole core would give. */
+/** Answers in a second of processor time: the rate of one full core. */
 const perCpuSecond: Figure = (result) => (result.cpuMicros === null ? null : 1e6 / result.cpuMicros)
 
 const NOTHING = { measured: '—', isReached: null } as const
@@ -247,7 +247,7 @@ function addedRatio(all: Measurements): number | null {
 function openStreamsGoal(all: Measurements, concurrency: number, limits: readonly [number, number]): Goal {
   const result = all.get('sluice')?.openStreams.get(concurrency)
   const bytes = result?.peakResidentBytes ?? null
-  const name = `${whole(concurrency)} open streams, all answered`
+  const name = `${rounded(concurrency)} open streams, all answered`
   const goal = mostGoal(name, bytes === null ? null : bytes / 1e6, limits, 'MB')
   const isWhole = result?.errors === 0 && result.peakOpen === concurrency
   return goal.isReached === null ? goal : { ...goal, isReached: goal.isReached && isWhole }

@@ -59,7 +59,7 @@ gateway      the gateway against a bare proxy, nginx and no gateway at all (the 
 dialects     each dialect of callers before each dialect of providers
 catalog      lists of 1,000 models
 filters      content filters: what they add to a request, and how well the built-in ones tell
-cache        an answer that is kept, and one that is given again, against one that is neither
+cache        a cache miss and a cache hit, against a request without the cache
 ledger       whether money is enforced and kept, and what ten million generations cost
 hostile      the longest stop of the main thread under requests and replies that were made to cost much
 snapshot     what a change of administration costs at 100 to 100,000 keys
@@ -151,7 +151,7 @@ function listOf<Name extends string>(flag: string, known: readonly Name[], text:
   const names = text.split(',')
   const all: readonly string[] = known
   const stranger = names.find((name) => !all.includes(name))
-  if (stranger !== undefined) throw new Error(`${flag}: "${stranger}" is none of ${known.join(', ')}.`)
+  if (stranger !== undefined) throw new Error(`${flag}: "${stranger}" is not one of ${known.join(', ')}.`)
   return known.filter((name) => names.includes(name))
 }
 

@@ -216,8 +216,8 @@ async function timed(
     },
   }
   for (let round = 0; round < ROUNDS; round++) {
-    const told = { action: 'bench.change', resourceId: String(round), workspaceId: null } as const
-    await change({ database, now: Date.now, snapshot }, ACTOR, told, write(round))
+    const entry = { action: 'bench.change', resourceId: String(round), workspaceId: null } as const
+    await change({ database, now: Date.now, snapshot }, ACTOR, entry, write(round))
   }
   return times.sort((a, b) => a - b)
 }

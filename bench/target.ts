@@ -13,7 +13,7 @@ export interface Target {
   pid: number | null
   /** From the start of the process to the first 200 on its health route. */
   coldStartMs: number | null
-  /** The same to the first 200 that says that requests are taken; absent where nobody asked. */
+  /** The same to the first 200 that reports readiness; absent if it was not measured. */
   readyMs?: number
   stop(): Promise<void>
 }

@@ -16,7 +16,7 @@ function portOf(line: unknown): number {
   if (typeof line === 'object' && line !== null && 'port' in line && typeof line.port === 'number') {
     return line.port
   }
-  throw new Error(`A bench server said ${JSON.stringify(line)} in place of its port.`)
+  throw new Error(`A bench server printed ${JSON.stringify(line)} in place of its port.`)
 }
 
 /** Null where the target is not installed. */

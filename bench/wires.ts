@@ -6,7 +6,7 @@ export interface Wire {
   path: string
   events(model: string): string[]
   request(model: string): string
-  /** Null for a complete and correct answer, else what is wrong with it. */
+  /** Null for a complete and correct answer, else the problem. */
   faultOf(status: number, body: string): string | null
 }
 
@@ -76,7 +76,7 @@ const responses: Wire = {
       content,
     })
     const at = { item_id: 'msg_bench0123456789', output_index: 0, content_index: 0 }
-    const whole = item('completed', [part(TEXT)])
+    const complete = item('completed', [part(TEXT)])
     return [
       { type: 'response.created', response: response('in_progress', []) },
       { type: 'response.in_progress', response: response('in_progress', []) },
@@ -85,8 +85,8 @@ const responses: Wire = {
       ...words.map((delta) => ({ type: 'response.output_text.delta', ...at, delta, logprobs: [] })),
       { type: 'response.output_text.done', ...at, text: TEXT, logprobs: [] },
       { type: 'response.content_part.done', ...at, part: part(TEXT) },
-      { type: 'response.output_item.done', output_index: 0, item: whole },
-      { type: 'response.completed', response: response('completed', [whole], { usage }) },
+      { type: 'response.output_item.done', output_index: 0, item: complete },
+      { type: 'response.completed', response: response('completed', [complete], { usage }) },
     ].map((event, index) => named({ ...event, sequence_number: index }))
   },
   request: (model) =>

@@ -2,7 +2,7 @@ import { LARGEST, long, nested, type Scale } from './shape.ts'
 import { streams } from './streams/index.ts'
 import type { Stream } from './streams/stream.ts'
 
-/** What a provider answers: a whole body or the parts of a stream. */
+/** A reply of a provider: a complete body or the parts of a stream. */
 export interface HostileReply {
   status: number
   type: string

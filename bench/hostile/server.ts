@@ -12,7 +12,7 @@ export interface Outcome {
   /** 0: the connection broke, or no answer came in time. */
   status: number
   stop: Stop
-  /** The beginning of what was answered. */
+  /** The beginning of the answer. */
   text: string
 }
 
@@ -87,7 +87,7 @@ async function portOf(child: Child): Promise<number> {
   const line = await child.firstLine()
   if (typeof line === 'object' && line !== null && 'port' in line && typeof line.port === 'number')
     return line.port
-  throw new Error(`The hostile upstream said ${JSON.stringify(line)} in place of its port.`)
+  throw new Error(`The hostile upstream printed ${JSON.stringify(line)} in place of its port.`)
 }
 
 /** Two of each dialect: what the hostile one breaks must not keep requests from the plain one. */

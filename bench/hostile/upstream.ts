@@ -2,7 +2,7 @@ import { announce } from '../child.ts'
 import { type HostileReply, replies } from './replies.ts'
 import type { Scale } from './shape.ts'
 
-/** A provider that reads whatever it gets and answers as the name of the model says. */
+/** A provider that reads any request and answers by the name of the model. */
 export function startHostileUpstream(scale: Scale) {
   return Bun.serve({
     hostname: '127.0.0.1',
@@ -40,7 +40,7 @@ const nameAtEnd = (body: string): string | undefined => {
 }
 
 const encoder = new TextEncoder()
-/** Written at once; a network would bring no more. */
+/** Written at once; a network would not deliver more at once. */
 const WRITE_BYTES = 65_536
 
 function answer({ status, type, headers, parts }: HostileReply, scale: Scale): Response {

@@ -2,7 +2,7 @@ import { isObject } from '../../src/core/json.ts'
 import { MANAGEMENT_KEY } from '../sluice.ts'
 import type { Target } from '../target.ts'
 
-/** Calls administration and gives back the JSON of the answer. Throws what it said where it refused. */
+/** Calls administration and returns the JSON of the answer. Throws the message of a refusal. */
 export async function manage(
   { port }: Target,
   method: string,

@@ -9,7 +9,7 @@ export interface Ask {
   /** Models of this ending serve it. */
   readonly model: string
   body(model: string): string
-  /** Null for a complete and correct answer, else what is wrong with it. */
+  /** Null for a complete and correct answer, else the problem. */
   faultOf(status: number, body: string): string | null
   /** What one answer costs at the bench's prices for tokens. */
   readonly costNanoUsd: number
@@ -54,7 +54,7 @@ function embeddingsFault(status: number, body: string): string | null {
   return body.split('"embedding":[').length === 3 ? null : `not two vectors: ${body.slice(0, 300)}`
 }
 
-/** A cent for each request, whatever it uses: with it a limit says exactly how many are answered. */
+/** A cent for each request with any usage, so that a limit determines the exact number of answers. */
 export const CENT = 10_000_000
 const CENT_PRICES = { prompt: '0', completion: '0', request: '0.01' }
 export const centModelOf = (ask: Ask): string => `cent-${ask.model}`

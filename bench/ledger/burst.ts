@@ -91,7 +91,7 @@ async function askAtOnce(port: number, path: string, body: string, key: string):
   return replies
 }
 
-/** The gateway's own words: a request that cannot fit is refused with what is used and what is held. */
+/** From the gateway's message: a refusal names the amounts that are used and reserved. */
 async function heldOf(target: Target, key: string, hash: string, spent: number): Promise<string> {
   await manage(target, 'PATCH', `/keys/${hash}`, { limit: (spent + 1) / 1e9 })
   const ask = ASKS[0]

@@ -9,7 +9,7 @@ import { ASKS, type Ask } from './asks.ts'
 /** A gateway that is killed in the middle of mixed load, again and again, on a ledger with a million rows. */
 
 const WORKERS = 15
-/** The whole ledger is summed anew after so many kills, and at the end; what was answered is looked up after each. */
+/** Kills between verifications of the complete ledger. The answers are looked up after each kill. */
 const KILLS_PER_VERIFY = 25
 
 export interface KillReport {
@@ -85,7 +85,7 @@ export async function killAgainAndAgain(
   return report
 }
 
-/** The answers that were seen whole before the process was gone. */
+/** The answers that were complete before the process ended. */
 async function loadUntilKilled(target: Target, life: number, answersBeforeKill: number): Promise<Answered[]> {
   const answered: Answered[] = []
   let isAlive = true
@@ -181,7 +181,7 @@ export function killTable(report: KillReport): string[][] {
   const none = (list: readonly string[]) => [String(list.length), '0', list.length === 0 ? 'yes' : 'NO']
   return [
     [`kill -9, ${report.kills} times`, 'measured', 'wanted', 'reached'],
-    ['answers that callers saw whole', String(report.finished), '', ''],
+    ['answers that callers got completely', String(report.finished), '', ''],
     ['of them lost', ...none(report.lost)],
     ['requests booked twice', ...none(report.doubled)],
     ['differences that verify found', ...none(report.differences)],

@@ -14,7 +14,7 @@ export interface QueryRow {
   name: string
   p50Ms: number
   p95Ms: number
-  /** Processor time of the gateway for one of them: what a shared machine does not change. Null: not told. */
+  /** Processor time of the gateway for one query, independent of other load on the machine. Null: not known. */
   cpuMs: number | null
   /** Null: no goal is set for it. */
   goalMs: number | null
@@ -40,7 +40,7 @@ const USAGE_GOAL_MS = 50
 const LIST_GOAL_MS = 20
 const DAY_MS = 86_400_000
 
-/** Somebody who has used much. */
+/** A key with much usage. */
 function placeOf(folder: string): Place {
   const database = openForReading(join(folder, 'data', DATABASE_FILE))
   try {
@@ -135,7 +135,7 @@ async function ask(
 
 /**
  * The newest generations of a workspace, page by page, as a list of them is read: the API has no such list yet, so
- * this is the statement alone, of whole rows, by the index that is there for it.
+ * this is the statement alone, of complete rows, by its index.
  */
 function newestFirst(folder: string, workspaceId: string, times: number): QueryRow {
   const database = openForReading(join(folder, 'data', DATABASE_FILE))

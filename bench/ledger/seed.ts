@@ -26,7 +26,7 @@ export interface Seeded {
   hours: number
 }
 
-/** How many rows there is room for: what was wanted, or a million, or an error that says what is missing. */
+/** The requested number of rows, or a million if the disk has no room for more; otherwise throws with the missing space. */
 export function rowsThatFit(folder: string, wanted: number): number {
   mkdirSync(folder, { recursive: true })
   const { bavail, bsize } = statfsSync(folder)

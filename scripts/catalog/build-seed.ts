@@ -1,8 +1,8 @@
 /**
  * Writes the catalogue that is built into the program: `bun scripts/catalog/build-seed.ts <facts folder> [output folder]`.
  * The folder has `models.dev.json` (the shape of models.dev's api.json) and `openrouter-models.facts.json` (the shape of
- * OpenRouter's model list); later-models.jsonl beside this script holds what became known since (gather-later.ts).
- * SOURCES.md names the commit, version and date of each. The same facts give the same bytes.
+ * OpenRouter's model list); later-models.jsonl beside this script has newer models and prices (gather-later.ts).
+ * SOURCES.md names the commit, version, date and digest of each. The same files give the same bytes.
  */
 import { join } from 'node:path'
 import { composeSeed } from '../../src/catalog/facts/compose.ts'

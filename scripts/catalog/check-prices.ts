@@ -1,7 +1,7 @@
 /**
  * Compares the prices of the catalogue with those of other sources: `bun run check:prices [facts folder]`. The folder has
  * `genai-prices.data_slim.json`, and `ruby_llm.models.facts.json` as a later look at the first source. Prints agreements,
- * differences with the reason that is found for each, and what is left; ends with 1 where fewer than 300 models could be
+ * differences with a reason for each, and those without one; ends with 1 if fewer than 300 models could be
  * compared or one of them differs without a reason.
  */
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import type { EndpointRecord } from '../../src/core/snapshot.ts'
 import { vendors } from '../../src/providers/compatible.ts'
 import { type OtherModel, type OtherPrice, openSource } from './second-source.ts'
 
-/** Our providers, and what the second source calls them. Its Zhipu is the house in China, which bills in yuan. */
+/** Our providers, and their names in the second source. Its Zhipu is the Chinese platform, which bills in yuan. */
 const NAMES: Readonly<Record<string, string>> = {
   anthropic: 'anthropic',
   cerebras: 'cerebras',
@@ -38,7 +38,7 @@ const LEAST_COMPARED = 300
 
 /**
  * Differences that no rule explains, looked up one by one. Each holds for these two prices alone (USD per million,
- * prompt/completion): another look at either source asks for another look here.
+ * prompt/completion), so a newer version of either source needs a new check here.
  */
 const LOOKED_UP: Readonly<Record<string, string>> = {
   'groq openai/gpt-oss-safeguard-20b 0.075/0.3 0.15/0.6':
@@ -169,12 +169,12 @@ function report(rows: readonly Row[]): boolean {
       `${provider.padEnd(12)} ${String(own.length).padStart(4)} compared ${String(equal).padStart(4)} agree`,
     )
   }
-  const say = ({ prompt, completion, cacheRead }: Ours | OtherPrice): string =>
+  const priceText = ({ prompt, completion, cacheRead }: Ours | OtherPrice): string =>
     `${prompt}/${completion}${cacheRead === null ? '' : `/${cacheRead}`}`
   console.log('\nDifferences, ours and theirs in USD per million (prompt/completion/cached):')
   for (const { provider, upstreamId, ours, theirs, difference } of different) {
     const reason = difference === '' ? 'NO REASON FOUND' : difference
-    console.log(`  ${provider} ${upstreamId}: ${say(ours)} and ${say(theirs)}: ${reason}`)
+    console.log(`  ${provider} ${upstreamId}: ${priceText(ours)} and ${priceText(theirs)}: ${reason}`)
   }
   const reasons = new Map<string, number>()
   for (const { difference } of different) {

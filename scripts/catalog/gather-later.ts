@@ -1,7 +1,7 @@
 /**
- * Gathers what became known after the facts folder's models.dev.json: `bun scripts/catalog/gather-later.ts <facts folder>
+ * Gathers models and prices that are newer than models.dev.json of the facts folder: `bun scripts/catalog/gather-later.ts <facts folder>
  * <package folder>`. The package is @earendil-works/pi-ai, unpacked (`npm pack`); SOURCES.md names its version. Writes
- * later-models.jsonl, one model a line in the shape of models.dev, only with what is new or differs.
+ * later-models.jsonl, one model a line in the shape of models.dev, with new and different fields only.
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,16 +12,16 @@ import { type Document, joined, type Line, modelsOf } from './later.ts'
 
 /** When the package's facts were gathered. */
 const LOOKED_AT = '2026-11-10'
-/** Its names of providers → those of models.dev. Others are the same, or none of ours. */
+/** Its names of providers → those of models.dev. Other names are the same, or of providers that we do not have. */
 const NAMES: Readonly<Record<string, string>> = {
   together: 'togetherai',
   fireworks: 'fireworks-ai',
   'vercel-ai-gateway': 'vercel',
 }
-/** It has no prices of these, or plans in place of prices. */
+/** Providers for which it has no prices, or plans instead of prices. */
 const LEFT_OUT =
   /^(?:nvidia|github-copilot|openai-codex|kimi-coding|radius|typesafe|.*-token-plan.*|.*-cn|opencode-go)$/
-/** Who sets its own prices: a later look at them holds. */
+/** Labs, which set their own prices: a later price replaces an earlier one. */
 const LABS = new Set([
   'openai',
   'anthropic',
@@ -33,11 +33,11 @@ const LABS = new Set([
   'moonshotai',
   'minimax',
 ])
-/** Whom the catalogue has, by the names of models.dev. */
+/** The providers of the catalogue, by the names of models.dev. */
 const OURS = new Set([...vendors.map(factsOf), ...cloudVendors.map(({ facts }) => facts)])
 /** Further rows of a reseller for one model, as `:batch` is, and names that follow another one. */
 const VARIANT = /^~|^in\.|:\d+k$|[:-]batch$|-(?:spot|ultrafast)$/
-/** It stops OpenAI's contexts where the price doubles. */
+/** It ends OpenAI's contexts where the price doubles. */
 const CUT_CONTEXT = 272_000
 
 async function gather(folder: string, packageFolder: string): Promise<void> {
@@ -64,7 +64,7 @@ async function gather(folder: string, packageFolder: string): Promise<void> {
   console.log(`${lines.length} models that are new or differ`)
 }
 
-/** Rows of a later look at models.dev, as another program's list repeats them. */
+/** Rows of models.dev at a later date, from the list of another program. */
 function ofModelsDev(rows: unknown, known: Document): Line[] {
   return (Array.isArray(rows) ? rows.filter(isObject) : []).flatMap((row): Line[] => {
     const metadata = isObject(row['metadata']) ? row['metadata'] : {}
@@ -125,11 +125,11 @@ function ofPackage(provider: string, apis: unknown, known: Document): Line[] {
     })
 }
 
-/** Only where what is charged differs: it writes 0 for what a provider does not tell. */
+/** Only if a price that is charged differs: the package has 0 for a price that is not known. */
 function priceOf(provider: string, id: string, cost: JsonObject, known: Document): Line[] {
   const before = modelsOf(known, provider)?.[id]?.['cost']
-  const said = Object.keys(cost).filter((name) => name !== 'tiers')
-  const isSame = isObject(before) && said.every((name) => before[name] === cost[name])
+  const listed = Object.keys(cost).filter((name) => name !== 'tiers')
+  const isSame = isObject(before) && listed.every((name) => before[name] === cost[name])
   return isSame || cost['input'] === 0 ? [] : [{ provider, id, facts: { cost } }]
 }
 
@@ -150,7 +150,7 @@ function costOf(cost: unknown): JsonObject | undefined {
   return { ...written, tiers: listed }
 }
 
-/** What the package does not say is as with the model of this provider whose name is most alike. */
+/** Fields that the package lacks are copied from the model of this provider with the most similar name. */
 function factsFor(
   provider: string,
   id: string,

@@ -4,7 +4,7 @@ import { isObject } from '../../src/core/json.ts'
 /** The shape of models.dev's api.json, as far as it is read here. */
 export type Document = Record<string, JsonObject & { models?: Record<string, JsonObject> }>
 
-/** What became known of one model after the document. */
+/** Metadata of one model that is newer than the document. */
 export interface Line {
   readonly provider: string
   readonly id: string
@@ -14,7 +14,7 @@ export interface Line {
 export const modelsOf = (document: Document, provider: string): Record<string, JsonObject> | undefined =>
   document[provider]?.models
 
-/** The document with later facts: they hold before its own, field by field; of a price, kind by kind. */
+/** The document with later metadata, which takes precedence field by field, and in a price kind by kind. */
 export function joined(document: Document, lines: readonly Line[]): Document {
   const changed: Document = { ...document }
   for (const { provider, id, facts } of lines) {

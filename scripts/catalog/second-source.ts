@@ -6,24 +6,24 @@ export interface OtherPrice {
   readonly prompt: number | null
   readonly completion: number | null
   readonly cacheRead: number | null
-  /** `usual`, or why it is another (a time, a longer prompt). */
+  /** `usual`, or the condition of the price (a time, a longer prompt). */
   readonly when: string
 }
 
 export interface OtherModel {
   readonly id: string
-  /** Whether the rule that matched names this model and no family. */
+  /** Whether the rule that matched names this model, not a family. */
   readonly isExact: boolean
   readonly prices: readonly OtherPrice[]
 }
 
 export interface OtherSource {
-  /** What the source calls `upstreamId` at its provider. */
+  /** The model that the source has for `upstreamId` at its provider. */
   find(provider: string, upstreamId: string): OtherModel | undefined
 }
 
 export function openSource(file: unknown): OtherSource {
-  if (!Array.isArray(file)) throw new Error('the second source is no list of providers')
+  if (!Array.isArray(file)) throw new Error('the second source is not a list of providers')
   const providers = new Map(
     file.filter(isObject).map((provider) => [String(provider['id']), listOf(provider['models'])]),
   )

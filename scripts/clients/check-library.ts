@@ -21,7 +21,7 @@ interface Reported {
 }
 
 interface Verdict {
-  /** 'yes', or what was wrong. */
+  /** 'yes', or the problem. */
   readonly text: string
   readonly isGood: boolean
 }

@@ -22,7 +22,7 @@ const MAX_OUTPUT_CHARACTERS = 4_000_000
 /** Marks every process of this run, also those that have left their process group. */
 const MARK = `SLUICE_CLIENTS_RUN=${process.pid}`
 
-/** Runs a command in a process group of its own, and ends the whole group when it exits or its time is over. */
+/** Runs a command in a process group of its own, and ends the complete group when it exits or times out. */
 export async function run(options: RunOptions): Promise<Ran> {
   const [program = '', ...rest] = options.command
   const startedAt = performance.now()

@@ -31,7 +31,7 @@ const { values } = parseArgs({
 const HELP = `bun run test:clients [--only NAME]… [--list] [--update] [--no-build] [--out FILE]
   --only NAME  clients whose name or folder contains this; may be repeated
   --list       print the clients and their versions, and stop
-  --update     install again what is in the cache
+  --update     install cached clients again
   --no-build   use the dist/sluice that is there
   --out FILE   write the table to this file too
 Clients are installed in ${cache}.`

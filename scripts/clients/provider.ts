@@ -10,7 +10,7 @@ import { responsesEvents, responsesReply } from './wires/responses.ts'
 export interface Provider {
   /** Entries of `providers:`. */
   readonly entries: JsonObject[]
-  /** Forgets what was asked so far and plays this script from now on. */
+  /** Forgets the requests so far and plays this script from now on. */
   play(script: Script): Asked[]
   stop(): Promise<void>
 }

@@ -40,7 +40,7 @@ export async function startUpstream(cases: readonly Case[]): Promise<Upstream> {
   }
 }
 
-/** Long enough for both builds to read what was sent: Bun drops unread bytes when the connection breaks. */
+/** Long enough for both builds to read the sent bytes: Bun drops unread bytes when the connection breaks. */
 const READ_MS = 80
 
 /** A truncated reply: every byte arrives, then the connection ends inside a chunked body. */

@@ -1,4 +1,4 @@
-/** A provider that speaks chat, and answers whatever it is asked. */
+/** A provider of chat completions that answers every request. */
 
 const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }
 const head = { id: 'up-1', created: 1, model: 'tiny' }
