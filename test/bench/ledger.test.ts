@@ -30,12 +30,12 @@ test('a seeded ledger verifies, spans a year, and knows its keys', async () => {
   database.close()
 })
 
-test('what does not fit on the disk is not begun', () => {
+test('a ledger that does not fit on the disk is not seeded', () => {
   expect(rowsThatFit(folder, 10_000)).toBe(10_000)
   expect(rowsThatFit(folder, 1e12)).toBe(1_000_000)
 })
 
-describe('the mock answers all that the ledger is tried with', () => {
+describe('the mock answers every request of the ledger bench', () => {
   const mock = startMockUpstream()
   afterAll(() => mock.stop(true))
   for (const ask of ASKS) {
@@ -55,7 +55,7 @@ describe('the mock answers all that the ledger is tried with', () => {
   }
 })
 
-test('steps are taken in their own order, and a stranger among them is named', () => {
+test('steps run in their own order, and an unknown one is named', () => {
   expect(readSettings(['ledger'])?.ledger).toEqual({
     steps: [...LEDGER_STEPS],
     rows: 10_000_000,
@@ -67,6 +67,6 @@ test('steps are taken in their own order, and a stranger among them is named', (
     steps: ['burst', 'cpu'],
     kills: 7,
   })
-  expect(() => readSettings(['ledger', '--steps', 'burst,bust'])).toThrow('--steps: "bust" is none of burst')
+  expect(() => readSettings(['ledger', '--steps', 'burst,bust'])).toThrow('--steps: "bust" is not one of burst')
   expect(() => readSettings(['ledger', '--rows', 'many'])).toThrow('--rows: "many"')
 })

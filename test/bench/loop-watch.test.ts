@@ -26,7 +26,7 @@ function work(ms: number): void {
   while (used() < end) Math.sqrt(end)
 }
 
-test('the longest stop is measured, in processor time, and each look begins anew', async () => {
+test('the longest stop is measured, in processor time, and each reading starts again', async () => {
   const watch = watchLoop()
   await watch.look()
   work(60)
