@@ -71,8 +71,8 @@ function createRecord({ caller, request, generationId, tries }: RecordInput): Co
 
   return {
     see,
-    takeResult(whole) {
-      result = whole
+    takeResult(reply) {
+      result = reply
     },
     takeReply(reply) {
       answer = reply

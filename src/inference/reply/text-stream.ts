@@ -127,7 +127,7 @@ async function nextText(streaming: Streaming): Promise<string | null> {
 async function readOn(streaming: Streaming): Promise<void> {
   // The written frames produced no text.
   if (streaming.written < streaming.batch.length) return turnOfLoop()
-  const { value, done } = await (streaming.iterator ?? (await begun(streaming))).next()
+  const { value, done } = await (streaming.iterator ?? (await startReading(streaming))).next()
   if (!done) {
     streaming.batch = value
     streaming.written = 0
@@ -144,7 +144,7 @@ async function readOn(streaming: Streaming): Promise<void> {
   if (streaming.recorder) await record(streaming, 'complete', streaming.writer)
 }
 
-async function begun(streaming: Streaming): Promise<AsyncIterator<FrameBatch>> {
+async function startReading(streaming: Streaming): Promise<AsyncIterator<FrameBatch>> {
   const { generation } = streaming
   const started = await streaming.starting
   generation.dropped = started.dropped

@@ -81,18 +81,18 @@ function merge(request: JsonObject, preset: PresetRecord, dialect: PresetDialect
     Object.entries(request).filter(([name]) => isSet(name) || !(name in config)),
   )
   for (const name of form.nested ?? []) {
-    const [own, kept] = [request[name], config[name]]
-    if (isObject(own) && isObject(kept)) chosen[name] = { ...kept, ...own }
+    const [own, inherited] = [request[name], config[name]]
+    if (isObject(own) && isObject(inherited)) chosen[name] = { ...inherited, ...own }
   }
   const tools = joinedTools(request['tools'], config['tools'])
   return { ...config, ...chosen, ...(tools === undefined ? {} : { tools }) }
 }
 
-function joinedTools(own: unknown, kept: unknown): unknown[] | undefined {
-  if (!Array.isArray(kept)) return undefined
-  if (!Array.isArray(own)) return kept
+function joinedTools(own: unknown, inherited: unknown): unknown[] | undefined {
+  if (!Array.isArray(inherited)) return undefined
+  if (!Array.isArray(own)) return inherited
   const taken = new Set(own.flatMap(namesOf))
-  return [...own, ...kept.filter((tool: unknown) => !namesOf(tool).some((name) => taken.has(name)))]
+  return [...own, ...inherited.filter((tool: unknown) => !namesOf(tool).some((name) => taken.has(name)))]
 }
 
 /** A Google tool declares several functions. */

@@ -53,9 +53,9 @@ export async function receive(
   const readAt = performance.now()
   const { body, presetId } = withPreset(sent, dialect, caller, snapshot)
   const filling = withFiles(body, dialect, caller, deps.uploads, incoming.body)
-  const whole = filling instanceof Promise ? await filling : filling
+  const expanded = filling instanceof Promise ? await filling : filling
   const wantsMetadata = wantsRoutingMetadata(request.headers)
-  const filtering = withFilters(whole, caller, wantsMetadata)
+  const filtering = withFilters(expanded, caller, wantsMetadata)
   const { body: clean, pipeline } = filtering instanceof Promise ? await filtering : filtering
   const carrier = deps.run.carrierOf(caller.workspace.id)
   const opened = withCarried(clean, dialect, carrier)
@@ -65,7 +65,7 @@ export async function receive(
   if (pipeline) inference.pipeline = pipeline
   if (presetId !== null) inference.presetId = presetId
   // The content log contains file ids instead of files.
-  if (whole !== body && caller.workspace.contentLogging !== undefined)
+  if (expanded !== body && caller.workspace.contentLogging !== undefined)
     inference.unexpanded = (await withFilters(body, caller, false)).body
   const turn = turnAfterLong(readAt)
   if (turn) await turn
@@ -114,8 +114,8 @@ export async function infer(
 
 /** Admits a conversation and encodes its reply, in one piece or as a stream. */
 export async function answer(opening: ConversationOpening, deps: RunDeps): Promise<Response> {
-  const begun = beginConversation(opening, deps)
-  const generation = begun instanceof Promise ? await begun : begun
+  const beginning = beginConversation(opening, deps)
+  const generation = beginning instanceof Promise ? await beginning : beginning
   if (opening.request.stream)
     return streamResponse(await streamedReply(generation, opening), opening.ingress.stream)
   return textReply(await completeReply(generation, opening), jsonHeaders(generation))

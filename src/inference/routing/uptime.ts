@@ -29,14 +29,14 @@ export function createUptime(): Uptime {
   }
 }
 
-function createSlots(spanMs: number, kept: number) {
+function createSlots(spanMs: number, slotCount: number) {
   const slots: Slot[] = []
   return {
     count(at: number, isUp: boolean): void {
       const number = Math.floor(at / spanMs)
-      const known = slots[number % kept]
+      const known = slots[number % slotCount]
       const slot = known?.number === number ? known : { number, up: 0, down: 0 }
-      slots[number % kept] = slot
+      slots[number % slotCount] = slot
       if (isUp) slot.up += 1
       else slot.down += 1
     },

@@ -48,12 +48,12 @@ const conversationCodec: CallCodec<InferenceFrames, Conversation> = {
   build(attempt, generation) {
     const accepted = inAcceptedDialect(attempt, generation)
     const egress = egressOf(accepted)
-    const whole = withContents(generation, accepted, egress)
-    if (whole instanceof Promise)
-      return whole.then((fetched) =>
-        throughContexts(built(fetched, attempt, generation), attempt, generation),
+    const request = withContents(generation, accepted, egress)
+    if (request instanceof Promise)
+      return request.then((fetched) =>
+        throughContexts(buildCall(fetched, attempt, generation), attempt, generation),
       )
-    return throughContexts(built(whole, attempt, generation), attempt, generation)
+    return throughContexts(buildCall(request, attempt, generation), attempt, generation)
   },
   async read(reply, attempt, generation) {
     generation.suspect?.refused()
@@ -79,9 +79,9 @@ const conversationCodec: CallCodec<InferenceFrames, Conversation> = {
 const inAcceptedDialect = (attempt: Attempt, { refused }: Conversation): Attempt =>
   refused?.get(attempt)?.instead ?? attempt
 
-function built(whole: InferenceRequest, attempt: Attempt, generation: Conversation): DialectCall {
+function buildCall(request: InferenceRequest, attempt: Attempt, generation: Conversation): DialectCall {
   const accepted = inAcceptedDialect(attempt, generation)
-  const call = called(whole, accepted, egressOf(accepted))
+  const call = buildInDialect(request, accepted, egressOf(accepted))
   const parts = generation.refused?.get(attempt)?.parts ?? []
   if (parts.length === 0) return call
   const left = (call.lessers ?? []).filter(({ without }) => parts.includes(without))
@@ -121,14 +121,14 @@ function throughContexts(call: DialectCall, attempt: Attempt, generation: Conver
   former?.settled(null)
   generation.context = null
   if (call.cuts === undefined || isWithout || generation.suspect !== null) return call
-  const asked = { preferences: request.preferences, attempt, owner: contextOwner }
+  const scope = { preferences: request.preferences, attempt, owner: contextOwner }
   const make = (making: DialectCall) => makeContext(making, attempt, egressOf(attempt), deps)
-  generation.context = throughContext(call, asked, deps.contexts, make)
+  generation.context = throughContext(call, scope, deps.contexts, make)
   return generation.context?.call ?? call
 }
 
 /** Builds the call. Fields that only the caller's dialect supports are dropped and reported in every other dialect. */
-function called(request: InferenceRequest, attempt: Attempt, egress: Egress): DialectCall {
+function buildInDialect(request: InferenceRequest, attempt: Attempt, egress: Egress): DialectCall {
   const call = egress.build(request, attempt)
   const { ownFields = NO_FIELDS, unreadable = NO_FIELDS } = request
   const isOwn = attempt.dialect === request.dialect

@@ -147,13 +147,13 @@ function addDetail(
   }
   const passed = textOf(pieces)
   const { signature, ...unsigned } = detail
-  const kept: ReasoningDetail = isLost ? { ...unsigned, type: detail.type } : detail
+  const sanitized: ReasoningDetail = isLost ? { ...unsigned, type: detail.type } : detail
   if (passed === text && !isLost) out.push(event)
   else if (field === null && passed !== '') {
     out.push(pieceOf(state.index, last, passed))
     if (!isLost) out.push(event)
-  } else if (passed !== '') out.push({ ...event, detail: { ...kept, [field ?? 'text']: passed } })
-  else if (isSigned && !isLost) out.push({ ...event, detail: kept })
+  } else if (passed !== '') out.push({ ...event, detail: { ...sanitized, [field ?? 'text']: passed } })
+  else if (isSigned && !isLost) out.push({ ...event, detail: sanitized })
 }
 
 function flushReasoning(state: Choice, out: InferenceEvent[]): void {

@@ -5,7 +5,7 @@ import type { ProviderPreferences } from '../../../core/request.ts'
 import { promptTokens, type Usage } from '../../../core/usage.ts'
 import type { ContextCut, DialectCall, MadeContext } from '../../../dialects/dialect.ts'
 import { type Claim, settleClaim } from './charge.ts'
-import type { ContextStore, KeptContext } from './store.ts'
+import type { CachedContext, ContextStore } from './store.ts'
 
 /** Google's smallest minimum of all its models (2026). Shorter prefixes are never cached. */
 const LEAST_TOKENS = 1_024
@@ -14,7 +14,7 @@ const LEAST_TOKENS = 1_024
 export interface ContextUse {
   readonly call: DialectCall
   /** The cache that its prefix is read from; null: none. */
-  readonly context: KeptContext | null
+  readonly context: CachedContext | null
   readonly claim: Claim
   /** The provider rejected the call because of the cache. */
   refused(): void
@@ -49,11 +49,11 @@ export function throughContext(
     attempt.endpoint.upstreamId,
   ])
   const choices = keyed(call.cuts(), account)
-  const kept = choices.findLast(({ key }) => contexts.find(key) !== null)
-  const context = kept ? contexts.find(kept.key) : null
+  const cached = choices.findLast(({ key }) => contexts.find(key) !== null)
+  const context = cached ? contexts.find(cached.key) : null
   const claim: Claim = { isSettled: false }
   return {
-    call: kept && context ? named(call, kept, context) : call,
+    call: cached && context ? named(call, cached, context) : call,
     context,
     claim,
     refused() {
@@ -62,7 +62,7 @@ export function throughContext(
     settled(usage) {
       if (context !== null) settleClaim(context, claim, (usage?.writtenApartTokens ?? 0) > 0)
       if (usage === null) return
-      const missed = missedOf(choices, kept, usage, contexts)
+      const missed = missedOf(choices, cached, usage, contexts)
       for (const { key, isMarked } of choices) if (isMarked) contexts.see(key)
       if (missed) contexts.make({ key: missed.key, account }, () => make(missed.make(CONTEXT_TTL_SECONDS)))
     },
@@ -72,7 +72,7 @@ export function throughContext(
 /** The longest repeated prefix of which less than half was a cache hit. Undefined while one of them is being cached. */
 function missedOf(
   choices: readonly Choice[],
-  kept: Choice | undefined,
+  cached: Choice | undefined,
   usage: Usage,
   contexts: ContextStore,
 ): Choice | undefined {
@@ -81,7 +81,7 @@ function missedOf(
   // Requires the provider's count and our estimate, so that a wrong count never creates too many caches.
   return choices.findLast(
     ({ key, share, tokens }) =>
-      contexts.wasSeen(key) && 2 * read < share * promptTokens(usage) && tokens >= 2 * (kept?.tokens ?? 0),
+      contexts.wasSeen(key) && 2 * read < share * promptTokens(usage) && tokens >= 2 * (cached?.tokens ?? 0),
   )
 }
 
@@ -100,7 +100,7 @@ function keyed(cuts: readonly ContextCut[], account: string): Choice[] {
     .filter(({ tokens }) => tokens >= LEAST_TOKENS)
 }
 
-const named = (call: DialectCall, { bodyWith }: Choice, { name }: KeptContext): DialectCall => ({
+const named = (call: DialectCall, { bodyWith }: Choice, { name }: CachedContext): DialectCall => ({
   ...call,
   body: bodyWith(name),
   dropped: call.dropped.filter((dropped) => dropped !== 'cache_control'),

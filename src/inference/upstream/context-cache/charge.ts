@@ -1,6 +1,6 @@
 import type { InferenceEvent, InferenceFrame, InferenceFrames } from '../../../core/events.ts'
 import type { Usage } from '../../../core/usage.ts'
-import type { KeptContext } from './store.ts'
+import type { CachedContext } from './store.ts'
 
 /** Identifies the reply that is charged for creating the cache it reads. */
 export interface Claim {
@@ -12,7 +12,7 @@ export interface Claim {
  * The same frames, with the tokens that were written to the cache added to the usage of the first reply that reads it.
  * `claim` identifies the reply; `settleClaim` settles it.
  */
-export function withWriting(frames: InferenceFrames, context: KeptContext, claim: Claim): InferenceFrames {
+export function withWriting(frames: InferenceFrames, context: CachedContext, claim: Claim): InferenceFrames {
   const written = (event: InferenceEvent): InferenceEvent => {
     if (event.type !== 'usage') return event
     if (context.making === 'open' && !claim.isSettled) context.making = claim
@@ -30,7 +30,7 @@ export function withWriting(frames: InferenceFrames, context: KeptContext, claim
 }
 
 /** Marks the cache as paid, or leaves its cost to the next reply. */
-export function settleClaim(context: KeptContext, claim: Claim, isCharged: boolean): void {
+export function settleClaim(context: CachedContext, claim: Claim, isCharged: boolean): void {
   claim.isSettled = true
   if (context.making === claim) context.making = isCharged ? 'paid' : 'open'
 }

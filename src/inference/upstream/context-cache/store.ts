@@ -2,7 +2,7 @@ import { CONTEXT_TTL_SECONDS } from '../../../core/pricing.ts'
 import type { MadeContext } from '../../../dialects/dialect.ts'
 
 /** A cache that a provider keeps for one workspace. */
-export interface KeptContext {
+export interface CachedContext {
   readonly key: string
   readonly name: string
   /** Null if the provider did not report them. */
@@ -16,7 +16,7 @@ export interface KeptContext {
 /** The caches at providers. In memory only: after a restart they are created again, and the former ones expire. */
 export interface ContextStore {
   /** A cache that will not expire before a request reaches the provider. */
-  find(key: string): KeptContext | null
+  find(key: string): CachedContext | null
   /** Remembers for 5 minutes that a request with this prefix succeeded. */
   see(key: string): void
   wasSeen(key: string): boolean
@@ -28,7 +28,7 @@ export interface ContextStore {
    */
   make(wanted: WantedContext, make: () => Promise<MadeContext>): void
   /** A call with this cache was rejected: it is no longer used, and none is created in this account for 5 minutes. */
-  refuse(context: KeptContext, account: string): void
+  refuse(context: CachedContext, account: string): void
   /** Resolves once no cache is being created. */
   whenIdle(): Promise<void>
 }
@@ -49,7 +49,7 @@ const WHILE_MS = 300_000
 const MOST_KEPT = 10_000
 
 export function createContextStore(now: () => number): ContextStore {
-  const kept = new Map<string, KeptContext>()
+  const caches = new Map<string, CachedContext>()
   const making = new Map<string, Promise<void>>()
   /** Times of expiry, by key. `refused` also has accounts. */
   const seen = new Map<string, number>()
@@ -57,11 +57,11 @@ export function createContextStore(now: () => number): ContextStore {
 
   const isStill = (map: ReadonlyMap<string, number>, name: string): boolean => (map.get(name) ?? 0) > now()
 
-  function find(key: string): KeptContext | null {
-    const context = kept.get(key)
+  function find(key: string): CachedContext | null {
+    const context = caches.get(key)
     if (context === undefined) return null
     if (context.expiresAt - MARGIN_MS > now()) return context
-    kept.delete(key)
+    caches.delete(key)
     return null
   }
 
@@ -69,7 +69,7 @@ export function createContextStore(now: () => number): ContextStore {
     // Its lifetime starts when the provider creates it, before its reply arrives.
     const expiresAt = now() + CONTEXT_TTL_SECONDS * 1_000
     try {
-      put(kept, key, { ...(await make()), key, expiresAt, making: 'open' })
+      put(caches, key, { ...(await make()), key, expiresAt, making: 'open' })
     } catch (error) {
       if (!(error instanceof Busy)) put(refused, error instanceof TooShort ? key : account, now() + WHILE_MS)
     } finally {
@@ -89,7 +89,7 @@ export function createContextStore(now: () => number): ContextStore {
       making.set(key, made(wanted, make))
     },
     refuse(context, account) {
-      if (kept.get(context.key) === context) kept.delete(context.key)
+      if (caches.get(context.key) === context) caches.delete(context.key)
       put(refused, account, now() + WHILE_MS)
     },
     async whenIdle() {
