@@ -67,6 +67,8 @@ test('steps run in their own order, and an unknown one is named', () => {
     steps: ['burst', 'cpu'],
     kills: 7,
   })
-  expect(() => readSettings(['ledger', '--steps', 'burst,bust'])).toThrow('--steps: "bust" is not one of burst')
+  expect(() => readSettings(['ledger', '--steps', 'burst,bust'])).toThrow(
+    '--steps: "bust" is not one of burst',
+  )
   expect(() => readSettings(['ledger', '--rows', 'many'])).toThrow('--rows: "many"')
 })

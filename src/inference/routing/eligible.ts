@@ -3,6 +3,7 @@ import { type Price, parsePrice } from '../../core/money.ts'
 import type { ProviderPreferences } from '../../core/request.ts'
 import type { EndpointRecord, Pricing, ProviderRecord } from '../../core/snapshot.ts'
 import { isPriced } from '../admission/price.ts'
+import { isNamed } from './endpoint-tags.ts'
 import { canOutput, formatRoute, KINDS } from './kinds.ts'
 import type { PlanInput } from './plan-input.ts'
 
@@ -35,7 +36,7 @@ const rules: readonly Rule[] = [
           rule: 'unpriced',
           sentence: `${endpoint.modelId} has no price at ${endpoint.providerSlug}. Set "pricing" in its "providers:" entry ("0" is a price), or SLUICE_UNPRICED to a price for all such models`,
         },
-  (_, provider, { request }) => namedBy(request.preferences, provider),
+  (endpoint, provider, { request }) => namedBy(request.preferences, provider, endpoint),
   (endpoint, _, { request: { preferences } }) =>
     (preferences.zdr !== true && preferences.dataCollection !== 'deny') || endpoint.isZdr
       ? null
@@ -99,22 +100,18 @@ export function exclusionOf(
 
 const isFree = (pricing: Pricing | null): boolean => pricing !== null && !isPriced(pricing)
 
-/** Callers may name a provider by slug, by endpoint tag (`deepinfra/fp8`) or by display name. */
-export function isNamed(names: readonly string[], provider: ProviderRecord): boolean {
-  const displayName = provider.name.toLowerCase()
-  return names.some(
-    (name) => name === provider.slug || name.split('/')[0] === provider.slug || name === displayName,
-  )
-}
-
-function namedBy(preferences: ProviderPreferences, provider: ProviderRecord): Exclusion | null {
-  if (preferences.only && !isNamed(preferences.only, provider)) {
+function namedBy(
+  { only, ignore, order, allowFallbacks }: ProviderPreferences,
+  provider: ProviderRecord,
+  endpoint: EndpointRecord,
+): Exclusion | null {
+  if (only && !isNamed(only, provider, endpoint)) {
     return { rule: 'allowed_providers', sentence: `"provider.only" does not list ${provider.slug}` }
   }
-  if (preferences.ignore && isNamed(preferences.ignore, provider)) {
+  if (ignore && isNamed(ignore, provider, endpoint)) {
     return { rule: 'allowed_providers', sentence: `"provider.ignore" lists ${provider.slug}` }
   }
-  if (preferences.order && !preferences.allowFallbacks && !isNamed(preferences.order, provider)) {
+  if (order && !allowFallbacks && !isNamed(order, provider, endpoint)) {
     return {
       rule: 'allowed_providers',
       sentence: `"provider.order" without fallbacks does not list ${provider.slug}`,

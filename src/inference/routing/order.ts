@@ -1,7 +1,7 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { EndpointMeasurements, Percentiles } from '../../core/measurements.ts'
 import type { Cutoffs, ProviderPreferences } from '../../core/request.ts'
-import { isNamed } from './eligible.ts'
+import { rankIn } from './endpoint-tags.ts'
 
 export type SortKey = 'price' | 'throughput' | 'latency' | 'exacto'
 
@@ -41,10 +41,7 @@ function byokKeysFirst(attempts: Attempt[], { preferences, sort }: OrderInput): 
 
 function listedFirst(attempts: Attempt[], order: readonly string[] | undefined): Attempt[] {
   if (!order) return attempts
-  const rank = ({ provider }: Attempt): number => {
-    const index = order.findIndex((name) => isNamed([name], provider))
-    return index === -1 ? order.length : index
-  }
+  const rank = ({ provider, endpoint }: Attempt): number => rankIn(order, provider, endpoint)
   return [...attempts].sort((a, b) => rank(a) - rank(b))
 }
 
