@@ -102,7 +102,8 @@ const unwritten = (what: string, cause: unknown): GatewayError =>
  * - `overloaded`: 529, or 503 with a text about overload
  * - `server`: any other 5xx, 408, 409
  * - `credential`: our key was refused (401, 402, 403)
- * - `caller`: the request itself is at fault (400, 404, 413, 422, content policy)
+ * - `caller`: the request itself is at fault, at every endpoint
+ * - `unsuitable`: this endpoint cannot serve the request; another may (unknown model, context length, its own moderation)
  * - `malformed`: 200 with something that is no answer
  * - `truncated`: the reply ended without a finish
  * - `capacity`: our own bulkhead for this provider is full
@@ -115,11 +116,12 @@ export type UpstreamFailure =
   | 'server'
   | 'credential'
   | 'caller'
+  | 'unsuitable'
   | 'malformed'
   | 'truncated'
   | 'capacity'
 
-/** A provider failed us. `reason` is the provider's own text: shown only where `kind` is `caller`. */
+/** A provider failed us. `reason` is the provider's own text: shown only if `kind` is `caller` or `unsuitable`. */
 export class UpstreamError extends Error {
   /** The HTTP status that upstream answered with; null where there was no answer. */
   readonly status: number | null

@@ -119,7 +119,7 @@ export function createHealth(clock: () => number): Health {
         state.coolUntil = Math.max(state.coolUntil, at + (error.retryAfterMs ?? COOL_WITHOUT_HINT_MS))
         return
       }
-      if (error.kind === 'caller' || error.kind === 'capacity') return
+      if (error.kind === 'caller' || error.kind === 'unsuitable' || error.kind === 'capacity') return
       state.isRefused = error.kind === 'credential'
       state.consecutive += 1
       secondOf(state, at).failures += 1

@@ -1,4 +1,4 @@
-import type { UpstreamError } from '../../core/errors.ts'
+import type { UpstreamError, UpstreamFailure } from '../../core/errors.ts'
 import { gaveContent, type Settlement } from '../../core/generation.ts'
 import type { EndpointMeasurements, Measurements } from '../../core/measurements.ts'
 import { completionTokens } from '../../core/usage.ts'
@@ -22,6 +22,9 @@ interface Meter {
   readonly uptime: Uptime
 }
 
+/** Invalid and unsuitable requests, a full bulkhead and rate limits do not count as downtime. */
+const NOT_DOWN: ReadonlySet<UpstreamFailure> = new Set(['caller', 'unsuitable', 'capacity', 'rate-limit'])
+
 /** In memory only: a restart clears them. Each endpoint takes a few kilobytes at most. */
 export function createMeasurements(now: () => number): Meters {
   const meters = new Map<string, Meter>()
@@ -43,8 +46,7 @@ export function createMeasurements(now: () => number): Meters {
     },
     answered: (endpointId, latencyMs) => meterOf(endpointId).latency.add(now(), latencyMs),
     failed(endpointId, { kind }) {
-      // Invalid requests, a full bulkhead and rate limits do not count as downtime.
-      if (kind === 'caller' || kind === 'capacity' || kind === 'rate-limit') return
+      if (NOT_DOWN.has(kind)) return
       meterOf(endpointId).uptime.count(now(), false)
     },
     settled(settlement) {

@@ -10,7 +10,14 @@ import { providers } from '../../providers/index.ts'
 import type { Generation, RunDeps } from '../generation.ts'
 import { journalAttempt } from '../journal-entry.ts'
 import { accountOf } from '../routing/plan.ts'
-import { asUpstreamError, mayFailOver, mayTryAgain, publicError } from './failure.ts'
+import {
+  asUpstreamError,
+  mayFailOver,
+  mayTryAgain,
+  mostUseful,
+  publicError,
+  type Refusal,
+} from './failure.ts'
 
 /** Builds calls for one kind of request, and reads their replies until fail-over is no longer possible. */
 export interface CallCodec<Answer, Run extends Generation> {
@@ -53,7 +60,7 @@ export async function tryAttempts<Answer, Run extends Generation>(
   const queue = [...generation.attempts]
   let triesOf: Map<string, number> | null = null
   let waitedMs = 0
-  let last: { error: UpstreamError; attempt: Attempt } | null = null
+  let refusals: Refusal[] | null = null
   for (let attempt = queue.shift(); attempt; attempt = queue.shift()) {
     const account = accountOf(attempt)
     const count: number = (triesOf?.get(account) ?? 0) + 1
@@ -66,7 +73,8 @@ export async function tryAttempts<Answer, Run extends Generation>(
       triesOf ??= new Map()
       triesOf.set(account, count)
       deps.health.failed(attempt, error)
-      last = { error, attempt }
+      refusals ??= []
+      refusals.push({ error, attempt, outcome: tries.at(-1) })
       if (!mayFailOver(error)) break
       const pauseMs = pauseBefore(error, queue.length === 0, count, waitedMs, deps.random)
       if (pauseMs === null) continue
@@ -75,8 +83,14 @@ export async function tryAttempts<Answer, Run extends Generation>(
       queue.unshift(attempt)
     }
   }
-  if (!last) throw new UpstreamError('connect', 'there was no attempt to make')
-  throw publicError(last.error, last.attempt, tries)
+  const refusal = refusals && mostUseful(refusals)
+  if (!refusal) throw new UpstreamError('connect', 'there was no attempt to make')
+  const { error, attempt, outcome } = refusal
+  throw publicError(
+    error,
+    attempt,
+    tries.filter((each) => each !== outcome),
+  )
 }
 
 /**

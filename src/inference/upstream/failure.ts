@@ -17,6 +17,13 @@ import { ShutdownError } from './abort.ts'
 export const isReported = (lost: unknown, reported: unknown): boolean =>
   lost === reported && lost instanceof GatewayError
 
+/** What an attempt failed with. */
+export interface Refusal {
+  error: UpstreamError
+  attempt: Attempt
+  outcome: AttemptOutcome | undefined
+}
+
 /** False for invalid requests, which every endpoint would reject. */
 export const mayFailOver = (error: UpstreamError): boolean => error.kind !== 'caller'
 
@@ -24,7 +31,10 @@ export const mayFailOver = (error: UpstreamError): boolean => error.kind !== 'ca
 export const mayTryAgain = (error: UpstreamError): boolean =>
   error.kind === 'connect' || error.kind === 'server'
 
-const statusOf: Record<Exclude<UpstreamFailure, 'caller'>, number> = {
+/** The kinds whose sentence is about the provider. The others are about the request. */
+type AboutProvider = Exclude<UpstreamFailure, 'caller' | 'unsuitable'>
+
+const statusOf: Record<AboutProvider, number> = {
   connect: 502,
   malformed: 502,
   truncated: 502,
@@ -47,9 +57,10 @@ const errorTypeOf: Record<UpstreamFailure, ErrorType> = {
   'rate-limit': 'rate_limit_exceeded',
   capacity: 'provider_overloaded',
   caller: 'invalid_request',
+  unsuitable: 'invalid_request',
 }
 
-const sentenceOf: Record<Exclude<UpstreamFailure, 'caller'>, (provider: string) => string> = {
+const sentenceOf: Record<AboutProvider, (provider: string) => string> = {
   connect: (provider) => `${provider} could not be reached`,
   malformed: (provider) => `${provider} answered with something that is no completion`,
   truncated: (provider) => `${provider} ended the answer before it was complete`,
@@ -61,26 +72,44 @@ const sentenceOf: Record<Exclude<UpstreamFailure, 'caller'>, (provider: string) 
   capacity: (provider) => `Too many requests to ${provider} are running`,
 }
 
-/** The error that the caller gets for a provider's failure. Includes the provider's text only if the request was invalid. */
+/** The lower, the more the caller can do about it: change the request, wait, or send it again. */
+const usefulness = ({ kind, retryAfterMs }: UpstreamError): number => {
+  if (kind === 'caller' || kind === 'unsuitable') return 0
+  if (kind === 'rate-limit') return retryAfterMs === null ? 2 : 1
+  if (kind === 'overloaded' || kind === 'capacity') return 2
+  return kind === 'credential' ? 4 : 3
+}
+
+/** The refusal that the caller gets if no endpoint is left; the last of several that are as useful. */
+export const mostUseful = (refusals: readonly Refusal[]): Refusal | undefined =>
+  refusals.reduce<Refusal | undefined>(
+    (best, each) => (best && usefulness(best.error) < usefulness(each.error) ? best : each),
+    undefined,
+  )
+
+/**
+ * The error that the caller gets for a provider's failure. Includes the provider's text only if it is about the request.
+ * `previous` are the other attempts.
+ */
 export function publicError(
   error: UpstreamError,
   attempt: Attempt,
-  tries: readonly AttemptOutcome[],
+  previous: readonly AttemptOutcome[],
 ): GatewayError {
   const metadata: ErrorMetadata = {
     error_type: error.errorType ?? errorTypeOf[error.kind],
     provider_name: attempt.provider.name,
   }
   if (error.code !== null && error.kind !== 'credential') metadata.provider_code = error.code
-  if (tries.length > 1) {
-    metadata.previous_errors = tries.slice(0, -1).map(({ providerName, code, status }) => ({
+  if (previous.length > 0) {
+    metadata.previous_errors = previous.map(({ providerName, code, status }) => ({
       provider: providerName,
       code,
       status,
     }))
   }
   const cause = redactedError(error, attempt)
-  if (error.kind === 'caller') {
+  if (error.kind === 'caller' || error.kind === 'unsuitable') {
     return new GatewayError(callerStatus(error), cause.reason, { cause, metadata })
   }
   const headers: Record<string, string> = {}
@@ -102,7 +131,7 @@ const isOutOfMoney = ({ kind, status, code }: UpstreamError): boolean =>
 /** Names who can resolve it: the operator, or the workspace that stored the BYOK key. */
 function sentenceFor(
   error: UpstreamError,
-  kind: Exclude<UpstreamFailure, 'caller'>,
+  kind: AboutProvider,
   { provider: { name }, byokKey }: Attempt,
 ): string {
   if (isOutOfMoney(error))
@@ -172,7 +201,7 @@ export function errorForCaller(
 ): GatewayError {
   if (cancellation.reason instanceof ShutdownError) return shuttingDown(error)
   if (error instanceof GatewayError) return error
-  if (error instanceof UpstreamError && current) return publicError(error, current, tries)
+  if (error instanceof UpstreamError && current) return publicError(error, current, tries.slice(0, -1))
   return storageFailure(error) ?? new GatewayError(500, 'Internal server error', { cause: error })
 }
 
