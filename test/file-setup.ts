@@ -103,3 +103,14 @@ export async function readForm(request: Request): Promise<SeenForm> {
 /** Reads the last row of the ledger. */
 export const lastRowOf = (gateway: Gateway) => (): Record<string, unknown> =>
   gateway.generations().at(-1) ?? {}
+
+/** Entries of providers below this address, named by their slugs. */
+export const providersAt =
+  (origin: string) => (slug: string, dialect: string, path: string, models: readonly unknown[]) => ({
+    slug,
+    name: slug,
+    dialect,
+    base_url: `${origin}${path}`,
+    api_key: `secret-of-${slug}`,
+    models,
+  })

@@ -1,42 +1,25 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
-import OpenAI from 'openai'
-import { API_KEY, type Gateway, startGateway } from '../gateway.ts'
+import { expect, test } from 'bun:test'
+import type OpenAI from 'openai'
+import { gatewayOfFile, openaiOf, queuedUpstream } from '../file-setup.ts'
 
 /** A provider of Google's dialect behind POST /chat/completions, called by the official OpenAI client. */
 
-interface Seen {
-  path: string
-  search: string
-  key: string | null
-  authorization: string | null
-  body: Record<string, unknown>
-}
-
-let gateway: Gateway
-let client: OpenAI
-let seen: Seen[] = []
-let answers: Response[] = []
-const upstream = Bun.serve({
-  hostname: '127.0.0.1',
-  port: 0,
-  async fetch(request) {
-    const { pathname, search } = new URL(request.url)
-    const key = request.headers.get('x-goog-api-key')
-    const authorization = request.headers.get('authorization')
-    seen.push({ path: pathname, search, key, authorization, body: await request.json() })
-    return answers.shift() ?? new Response('nothing more', { status: 500 })
-  },
+const upstream = queuedUpstream(async (request) => {
+  const { pathname, search } = new URL(request.url)
+  const key = request.headers.get('x-goog-api-key')
+  const authorization = request.headers.get('authorization')
+  const body: Record<string, unknown> = await request.json()
+  return { path: pathname, search, key, authorization, body }
 })
-
-beforeAll(async () => {
-  gateway = await startGateway({
+const gateway = await gatewayOfFile(
+  {
     listens: true,
     providers: [
       {
         slug: 'lab',
         name: 'Lab',
         dialect: 'gemini',
-        base_url: `http://127.0.0.1:${upstream.port}/v1beta`,
+        base_url: `${upstream.origin}/v1beta`,
         api_key: 'secret-of-lab',
         models: ['tides', 'refused', 'wrong-key'].map((id) => ({
           id,
@@ -45,16 +28,10 @@ beforeAll(async () => {
         })),
       },
     ],
-  })
-  client = new OpenAI({ baseURL: `${gateway.url}/api/v1`, apiKey: API_KEY, maxRetries: 0 })
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop(true)
-})
-beforeEach(() => {
-  seen = []
-})
+  },
+  upstream,
+)
+const client = openaiOf(gateway)
 
 const chunk = (parts: unknown[], more: Record<string, unknown> = {}, usage?: unknown) => ({
   candidates: [{ content: { parts, role: 'model' }, index: 0, ...more }],
@@ -86,11 +63,14 @@ const QUESTION: OpenAI.Chat.Completions.ChatCompletionMessageParam[] = [
   { role: 'user', content: 'Tide in Brest?' },
 ]
 
-/** The second turn of a tool call: what the client got goes back whole. */
+/** The second turn of a tool call: the client sends everything back. */
 async function answerCall(message: OpenAI.Chat.Completions.ChatCompletionAssistantMessageParam) {
   const id = message.tool_calls?.[0]?.id ?? ''
-  answers = [
-    Response.json(chunk([{ text: 'High.', thoughtSignature: 'dGhpcmQ=' }], { finishReason: 'STOP' }, USAGE)),
+  upstream.answers = [
+    () =>
+      Response.json(
+        chunk([{ text: 'High.', thoughtSignature: 'dGhpcmQ=' }], { finishReason: 'STOP' }, USAGE),
+      ),
   ]
   const reply = await client.chat.completions.create({
     model: 'tides',
@@ -98,8 +78,11 @@ async function answerCall(message: OpenAI.Chat.Completions.ChatCompletionAssista
     messages: [...QUESTION, message, { role: 'tool', tool_call_id: id, content: 'high' }],
   })
   expect(reply.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'High.' } })
-  expect(seen.at(-1)).toMatchObject({ path: '/v1beta/models/gemini-3-tides:generateContent', search: '' })
-  return seen.at(-1)?.body['contents']
+  expect(upstream.seen.at(-1)).toMatchObject({
+    path: '/v1beta/models/gemini-3-tides:generateContent',
+    search: '',
+  })
+  return upstream.seen.at(-1)?.body['contents']
 }
 
 const REPLAYED = [
@@ -122,13 +105,14 @@ const CALL = {
   thoughtSignature: 'Zmlyc3Q=',
 }
 
-test('a tool turn that thinks, streamed: the signature comes back', async () => {
-  answers = [
-    events(
-      chunk([THOUGHT], {}, { promptTokenCount: 100, totalTokenCount: 100 }),
-      chunk([CALL]),
-      chunk([{ text: '' }], { finishReason: 'STOP' }, USAGE),
-    ),
+test('a streamed turn with a tool and thoughts continues with its signature', async () => {
+  upstream.answers = [
+    () =>
+      events(
+        chunk([THOUGHT], {}, { promptTokenCount: 100, totalTokenCount: 100 }),
+        chunk([CALL]),
+        chunk([{ text: '' }], { finishReason: 'STOP' }, USAGE),
+      ),
   ]
   const stream = await client.chat.completions.create({
     model: 'tides',
@@ -141,8 +125,8 @@ test('a tool turn that thinks, streamed: the signature comes back', async () => 
   const call = { id: '', type: 'function' as const, function: { name: '', arguments: '' } }
   let finish: string | null = null
   let usage: OpenAI.CompletionUsage | null | undefined
-  for await (const { choices, usage: told } of stream) {
-    usage = told ?? usage
+  for await (const { choices, usage: sent } of stream) {
+    usage = sent ?? usage
     const [choice] = choices
     finish = choice?.finish_reason ?? finish
     const more: unknown = choice && Reflect.get(choice.delta, 'reasoning_details')
@@ -164,7 +148,7 @@ test('a tool turn that thinks, streamed: the signature comes back', async () => 
     // 60 × 1 + 40 × 0.1 + 20 × 2 millionths
     cost: 0.000104,
   })
-  expect(seen[0]).toEqual({
+  expect(upstream.seen[0]).toEqual({
     path: '/v1beta/models/gemini-3-tides:streamGenerateContent',
     search: '?alt=sse',
     key: 'secret-of-lab',
@@ -185,8 +169,8 @@ test('a tool turn that thinks, streamed: the signature comes back', async () => 
   expect(await answerCall(message)).toEqual(REPLAYED)
 })
 
-test('the same in one piece, as the client appends it', async () => {
-  answers = [Response.json(chunk([THOUGHT, CALL], { finishReason: 'STOP' }, USAGE))]
+test('the same turn continues after a complete answer, as the client appends it', async () => {
+  upstream.answers = [() => Response.json(chunk([THOUGHT, CALL], { finishReason: 'STOP' }, USAGE))]
   const reply = await client.chat.completions.create({ model: 'tides', tools: [TOOL], messages: QUESTION })
   expect(reply).toMatchObject({ model: 'tides', usage: { prompt_tokens: 100, completion_tokens: 20 } })
   const message = reply.choices[0]?.message
@@ -195,18 +179,18 @@ test('the same in one piece, as the client appends it', async () => {
   expect(await answerCall(message)).toEqual(REPLAYED)
 })
 
-test('reasoning that is not shown: the signature comes back on the call', async () => {
-  answers = [Response.json(chunk([CALL], { finishReason: 'STOP' }, USAGE))]
+test('excluded reasoning has its signature on the call', async () => {
+  upstream.answers = [() => Response.json(chunk([CALL], { finishReason: 'STOP' }, USAGE))]
   const body = { model: 'tides', tools: [TOOL], messages: QUESTION, reasoning: { exclude: true } }
   const { choices } = await (await gateway.call('/chat/completions', body)).json()
   const { reasoning, reasoning_details, ...message } = choices[0].message
   expect([reasoning ?? null, reasoning_details ?? null]).toEqual([null, null])
-  expect(seen[0]?.body['generationConfig']).toEqual({ thinkingConfig: { includeThoughts: false } })
+  expect(upstream.seen[0]?.body['generationConfig']).toEqual({ thinkingConfig: { includeThoughts: false } })
   expect(JSON.stringify(await answerCall(message))).toContain('"thoughtSignature":"Zmlyc3Q="')
 })
 
-test('what Gemini cannot be told is named', async () => {
-  answers = [Response.json(chunk([{ text: 'Hi' }], { finishReason: 'STOP' }, USAGE))]
+test('parameters that Gemini does not know are named in the metadata', async () => {
+  upstream.answers = [() => Response.json(chunk([{ text: 'Hi' }], { finishReason: 'STOP' }, USAGE))]
   const body = { model: 'tides', messages: QUESTION, min_p: 0.1, top_k: 3 }
   const response = await gateway.call('/chat/completions', body, { 'x-service-metadata': 'enabled' })
   const { service_metadata } = await response.json()
@@ -214,22 +198,22 @@ test('what Gemini cannot be told is named', async () => {
   expect(JSON.stringify(service_metadata)).not.toContain('top_k')
 })
 
-test.each([true, false])('a prompt that Google refuses is a filtered answer (stream %p)', async (stream) => {
+test.each([true, false])('a prompt that Google rejects is a filtered answer (stream %p)', async (stream) => {
   const blocked = {
     promptFeedback: { blockReason: 'SAFETY' },
     usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 },
   }
-  answers = [stream ? events(blocked) : Response.json(blocked)]
+  upstream.answers = [() => (stream ? events(blocked) : Response.json(blocked))]
   const body = { model: 'refused', stream, messages: QUESTION }
   const response = await gateway.call('/chat/completions', body)
   expect(response.status).toBe(200)
   const text = await response.text()
   expect(text).toContain('"finish_reason":"content_filter"')
   expect(text).toContain('"native_finish_reason":"SAFETY"')
-  expect(seen).toHaveLength(1)
+  expect(upstream.seen).toHaveLength(1)
 })
 
-test('a key that Google does not know is no fault of the caller', async () => {
+test('a key that Google does not know is a 502', async () => {
   const refusal = {
     error: {
       code: 400,
@@ -237,7 +221,7 @@ test('a key that Google does not know is no fault of the caller', async () => {
       status: 'INVALID_ARGUMENT',
     },
   }
-  answers = [Response.json(refusal, { status: 400 })]
+  upstream.answers = [() => Response.json(refusal, { status: 400 })]
   const response = await gateway.call('/chat/completions', { model: 'wrong-key', messages: QUESTION })
   expect(response.status).toBe(502)
   expect(await response.text()).not.toContain('API key not valid')

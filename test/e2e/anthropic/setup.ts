@@ -1,7 +1,7 @@
 /** Anthropic's own client in front of a gateway with a scripted provider of each dialect. */
 import { expect } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
-import { gatewayOfFile, queuedUpstream, readJson } from '../../file-setup.ts'
+import { gatewayOfFile, providersAt, queuedUpstream, readJson } from '../../file-setup.ts'
 import { API_KEY } from '../../gateway.ts'
 
 const pricing = {
@@ -13,14 +13,7 @@ const pricing = {
 
 export async function startForAnthropic() {
   const upstream = queuedUpstream(readJson)
-  const provider = (slug: string, dialect: string, path: string, models: unknown[]) => ({
-    slug,
-    name: slug,
-    dialect,
-    base_url: `${upstream.origin}${path}`,
-    api_key: `secret-of-${slug}`,
-    models,
-  })
+  const provider = providersAt(upstream.origin)
   const gateway = await gatewayOfFile(
     {
       listens: true,

@@ -1,5 +1,5 @@
 import { GoogleGenAI } from '@google/genai'
-import { gatewayOfFile, queuedUpstream, readJson } from '../../file-setup.ts'
+import { gatewayOfFile, providersAt, queuedUpstream, readJson } from '../../file-setup.ts'
 import { API_KEY, type GatewayOptions } from '../../gateway.ts'
 import { chunk, DONE, usageChunk } from '../../upstream.ts'
 import { events } from '../replies.ts'
@@ -9,14 +9,7 @@ const pricing = { prompt: '0.000001', completion: '0.000002', input_cache_read: 
 /** Starts a gateway with one scripted provider of each dialect, for Google's API in front of them. */
 export async function startForGoogle(options: GatewayOptions = {}) {
   const upstream = queuedUpstream(readJson)
-  const provider = (slug: string, dialect: string, path: string, models: unknown[]) => ({
-    slug,
-    name: slug,
-    dialect,
-    base_url: `${upstream.origin}${path}`,
-    api_key: `secret-of-${slug}`,
-    models,
-  })
+  const provider = providersAt(upstream.origin)
   const gateway = await gatewayOfFile(
     {
       listens: true,
