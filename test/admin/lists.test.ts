@@ -164,9 +164,9 @@ describe('a search', () => {
   })
 
   test('is counted, and paged with a sort', async () => {
-    const first = await page('/keys?q=al&limit=1&sort=name')
+    const first = await page('/keys?q=alpha&limit=1&sort=name')
     expect(first).toMatchObject({ total: 2, data: [{ name: 'Alpha' }] })
-    const second = await page(`/keys?q=al&limit=1&sort=name&cursor=${first.next}`)
+    const second = await page(`/keys?q=alpha&limit=1&sort=name&cursor=${first.next}`)
     expect(second).toMatchObject({ total: 2, data: [{ name: 'alpha' }], next: null })
   })
 
