@@ -8,6 +8,7 @@ import {
   addLogprobs,
   addRest,
   detailOf,
+  firstContentOf,
   newParts,
   type PartKind,
   type Parts,
@@ -83,9 +84,12 @@ const isSearch = ({ action }: JsonObject): boolean =>
   !isObject(action) || action['type'] === undefined || action['type'] === 'search'
 
 function finishMessage({ content }: JsonObject, parts: Parts, reply: Reply, events: InferenceEvent[]): void {
-  if (isString(content)) addRest(partAt('text', 0, parts, reply), content, parts, reply, events)
+  if (isString(content)) {
+    addRest(partAt('text', firstContentOf(parts, 1), parts, reply), content, parts, reply, events)
+  }
   if (!Array.isArray(content)) return
-  for (const [index, part] of content.entries()) finishPart(part, index, parts, reply, events)
+  const first = firstContentOf(parts, content.length)
+  for (const [index, part] of content.entries()) finishPart(part, first + index, parts, reply, events)
 }
 
 /** A complete part of an item's content. */
@@ -139,9 +143,10 @@ function addThoughts(
   events: InferenceEvent[],
 ): void {
   if (!Array.isArray(texts)) return
+  const first = kind === 'summary' ? 0 : firstContentOf(parts, texts.length)
   for (const [index, raw] of texts.entries()) {
     const text: unknown = isObject(raw) ? raw['text'] : raw
-    if (isText(text)) addRest(partAt(kind, index, parts, reply), text, parts, reply, events)
+    if (isText(text)) addRest(partAt(kind, first + index, parts, reply), text, parts, reply, events)
   }
 }
 

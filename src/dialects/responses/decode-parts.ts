@@ -39,6 +39,9 @@ export interface Parts {
   emitted: number
   own: number
   repeated: number
+  /** The lowest and highest `content_index` of its parts; -1 without parts. */
+  firstContent: number
+  lastContent: number
   readonly byName: Map<string, Part>
 }
 
@@ -47,11 +50,21 @@ export const newParts = (item: JsonObject): Parts => ({
   emitted: 0,
   own: 0,
   repeated: 0,
+  firstContent: -1,
+  lastContent: -1,
   byName: new Map(),
 })
 
+/**
+ * The `content_index` of the first part of complete content. It is 0, except at servers that count across items
+ * (gpt-oss at Bedrock Mantle): there an index that was streamed exceeds the number of the item's parts.
+ */
+export const firstContentOf = ({ firstContent, lastContent }: Parts, count: number): number =>
+  lastContent >= count ? firstContent : 0
+
 export function partAt(kind: PartKind, at: unknown, parts: Parts, reply: Reply): Part {
-  const name = `${kind} ${Number.isSafeInteger(at) ? at : 0}`
+  const index = typeof at === 'number' && Number.isSafeInteger(at) ? at : 0
+  const name = `${kind} ${index}`
   let part = parts.byName.get(name)
   if (part === undefined) {
     const isThought = kind === 'summary' || kind === 'thought'
@@ -64,6 +77,10 @@ export function partAt(kind: PartKind, at: unknown, parts: Parts, reply: Reply):
       hasLogprobs: false,
     }
     parts.byName.set(name, part)
+    if (kind !== 'summary') {
+      parts.firstContent = parts.firstContent < 0 ? index : Math.min(parts.firstContent, index)
+      parts.lastContent = Math.max(parts.lastContent, index)
+    }
   }
   return part
 }
