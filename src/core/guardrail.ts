@@ -1,4 +1,5 @@
 import type { ContentFilters } from './content-filter.ts'
+import { isUntrained } from './data-policy.ts'
 import { type Gate, intervalOf, type LimitReset } from './gate.ts'
 import { isFree } from './pricing.ts'
 import type { EndpointRecord, ModelRecord, ProviderRecord } from './provider.ts'
@@ -87,7 +88,9 @@ function forbidden(
     return `allows ${id} only where no data is retained, and ${slug} is not known to retain none`
   }
   const mayTrain = costsNothing(endpoint) ? guardrail.mayTrainFree : guardrail.mayTrainPaid
-  return mayTrain || endpoint.isZdr ? null : `forbids training on prompts, and ${slug} is not known not to`
+  return mayTrain || isUntrained(endpoint)
+    ? null
+    : `forbids training on prompts, and ${slug} is not known not to`
 }
 
 const costsNothing = ({ pricing }: EndpointRecord): boolean => pricing !== null && isFree(pricing)

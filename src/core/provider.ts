@@ -1,5 +1,6 @@
 /** Providers, their models, and what of them can be called. */
 import type { CredentialRecord } from './credential.ts'
+import type { DataPolicy } from './data-policy.ts'
 import type { DialectName } from './dialect-name.ts'
 import type { ModelFacts, ModelScores, ReasoningFacts } from './model-facts.ts'
 import type { Pricing } from './pricing.ts'
@@ -14,6 +15,16 @@ export interface Timeouts {
 
 /** Which code prepares a call: a literal key of the registry in `providers/`. */
 export type ProviderKind = 'compatible' | 'demo' | 'bedrock' | 'azure' | 'vertex'
+
+/** What is true of each endpoint of a provider, unless the endpoint's own record says otherwise. Absent: unknown. */
+interface ProviderFacts {
+  readonly dataPolicy?: DataPolicy
+  /** Regions that prompts do not leave (`eu`, `us`). */
+  readonly regions?: readonly string[]
+  readonly quantization?: string
+  /** The provider refuses contents by a moderation of its own. */
+  readonly isModerated?: boolean
+}
 
 export interface ProviderRecord {
   readonly slug: string
@@ -43,6 +54,8 @@ export interface ProviderRecord {
   readonly quirks: ProviderQuirks
   /** On the operator's own machine: nothing leaves it. */
   readonly isLocal: boolean
+  /** Declared by the operator; takes precedence over what its vendor publishes. */
+  readonly declared?: ProviderFacts
 }
 
 /** One model at one provider. */
@@ -70,12 +83,16 @@ export interface EndpointRecord {
   readonly quantization: string | null
   /** How to request reasoning; absent: unknown, or it does not reason. */
   readonly reasoning?: ReasoningFacts
-  /** True only where it is known. */
+  /** Absent: unknown. */
+  readonly dataPolicy?: DataPolicy
+  /** True only where it is known: `dataPolicy.zdr` is `always`. */
   readonly isZdr: boolean
   /** Regions that prompts do not leave (`eu`, `us`), if known. */
   readonly regions?: readonly string[]
   /** Whether its outputs may train other models, where it is known. */
   readonly isDistillable?: boolean
+  /** The provider refuses contents by a moderation of its own; absent: unknown. */
+  readonly isModerated?: boolean
 }
 
 export interface ModelRecord {

@@ -1,6 +1,7 @@
 import type { ByokKey } from './byok.ts'
 import type { Caller } from './caller.ts'
 import type { CredentialRecord } from './credential.ts'
+import { withPolicy } from './data-policy.ts'
 import type { EndpointRecord, ModelRecord, ProviderRecord } from './provider.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -87,7 +88,9 @@ const includes = (set: ReadonlySet<string>, { id, canonicalSlug }: ModelRecord):
   set.has(id) || set.has(canonicalSlug)
 
 const withDeclaredZdr = (endpoint: EndpointRecord, { declaredZdr }: ByokKey): EndpointRecord =>
-  declaredZdr === null || declaredZdr === endpoint.isZdr ? endpoint : { ...endpoint, isZdr: declaredZdr }
+  declaredZdr === null || declaredZdr === endpoint.isZdr
+    ? endpoint
+    : withPolicy(endpoint, { zdr: declaredZdr ? 'always' : 'never' })
 
 const whyClosed = ({ name }: ProviderRecord, isUnread: boolean): string =>
   isUnread

@@ -3,6 +3,7 @@ import { type Price, parsePrice } from '../../core/money.ts'
 import type { ProviderPreferences } from '../../core/request.ts'
 import type { EndpointRecord, Pricing, ProviderRecord } from '../../core/snapshot.ts'
 import { isPriced } from '../admission/price.ts'
+import { dataExclusion } from './data-rules.ts'
 import { isNamed } from './endpoint-tags.ts'
 import { canOutput, formatRoute, KINDS } from './kinds.ts'
 import type { PlanInput } from './plan-input.ts'
@@ -37,10 +38,7 @@ const rules: readonly Rule[] = [
           sentence: `${endpoint.modelId} has no price at ${endpoint.providerSlug}. Set "pricing" in its "providers:" entry ("0" is a price), or SLUICE_UNPRICED to a price for all such models`,
         },
   (endpoint, provider, { request }) => namedBy(request.preferences, provider, endpoint),
-  (endpoint, _, { request: { preferences } }) =>
-    (preferences.zdr !== true && preferences.dataCollection !== 'deny') || endpoint.isZdr
-      ? null
-      : { rule: 'data_policy:zdr', sentence: `${endpoint.providerSlug} is not known to retain no data` },
+  (endpoint, _, { request: { preferences } }) => dataExclusion(endpoint, preferences),
   (endpoint, _, { request: { preferences } }) =>
     preferences.enforceDistillableText !== true || endpoint.isDistillable === true
       ? null
@@ -53,7 +51,10 @@ const rules: readonly Rule[] = [
       ? null
       : {
           rule: 'quantization',
-          sentence: `${endpoint.providerSlug} runs it as ${endpoint.quantization ?? 'unknown'}`,
+          sentence:
+            endpoint.quantization === null
+              ? `the quantization at ${endpoint.providerSlug} is not known. Set "quantization" in its "models:" or "providers:" entry`
+              : `${endpoint.providerSlug} runs it as ${endpoint.quantization}`,
         },
   (endpoint, _, { request: { preferences } }) => withinMaxPrice(endpoint, preferences),
   (endpoint, _, { request }) => {
