@@ -7,7 +7,7 @@ import { API_KEY, type Gateway, type GatewayOptions, startGateway } from './gate
 
 /** A gateway that is stopped after the tests of the file, and these providers after it. */
 export async function gatewayOfFile(
-  options: GatewayOptions,
+  options: GatewayOptions = {},
   ...upstreams: readonly { stop(): Promise<void> }[]
 ): Promise<Gateway> {
   const gateway = await startGateway(options)

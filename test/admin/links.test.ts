@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { ensureOwner } from '../../src/admin/identity/organization/owner.ts'
 import { createApp } from '../../src/app.ts'
-import type { Handler } from '../../src/http/edge.ts'
 import { objectOf } from '../../src/http/json.ts'
-import { type Gateway, startGateway } from '../gateway.ts'
+import { gatewayOfFile } from '../file-setup.ts'
+import { startGateway } from '../gateway.ts'
 import { call, type Reply } from '../scenario.ts'
 import { dataOf, join, listOf, manage as manageAt, openBrowser, PASSWORD } from './people.ts'
 
 /** What lets a person in once lets nobody in twice, nor after it has lost its meaning. */
 
-let gateway: Gateway
-let handler: Handler
-beforeAll(async () => {
-  gateway = await startGateway()
-  handler = createApp(gateway.deps)
-})
-afterAll(() => gateway.stop())
+const gateway = await gatewayOfFile()
+const handler = createApp(gateway.deps)
 
 const manage = (method: string, path: string, body?: unknown) => manageAt(handler, method, path, body)
 const accept = (token: unknown, password = PASSWORD): Promise<Reply> =>

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
-import type { Handler } from '../../src/http/edge.ts'
-import { type Gateway, startGateway } from '../gateway.ts'
+import { gatewayOfFile } from '../file-setup.ts'
 import { call } from '../scenario.ts'
 
-let gateway: Gateway
-let handler: Handler
-beforeAll(async () => {
-  gateway = await startGateway()
-  handler = createApp(gateway.deps)
-})
-afterAll(() => gateway.stop())
+const gateway = await gatewayOfFile()
+const handler = createApp(gateway.deps)
 
 describe('/docs/api', () => {
   const assets: [path: string, type: string, holds: string][] = [

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
-import type { Handler } from '../../src/http/edge.ts'
-import { API_KEY, type Gateway, startGateway } from '../gateway.ts'
+import { gatewayOfFile } from '../file-setup.ts'
+import { API_KEY } from '../gateway.ts'
 import { call } from '../scenario.ts'
 
-let gateway: Gateway
-let handler: Handler
-beforeAll(async () => {
-  gateway = await startGateway()
-  handler = createApp(gateway.deps)
-})
-afterAll(() => gateway.stop())
+const gateway = await gatewayOfFile()
+const handler = createApp(gateway.deps)
 
 // The methods that the API document has for the path: a wildcard beside it adds none.
 test.each([
