@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { sluice } from '../cli/process.ts'
-import { API_KEY, type Gateway, MANAGEMENT_KEY, startGateway } from '../gateway.ts'
-import { type FakeUpstream, startUpstream, unary } from '../upstream.ts'
+import { gatewayOfFile } from '../file-setup.ts'
+import { API_KEY, MANAGEMENT_KEY } from '../gateway.ts'
+import { startUpstream, unary } from '../upstream.ts'
 
 /** Spending by what callers say of their requests: their `user`, and their tags (`metadata`). */
 
 const NOW = Date.UTC(2026, 6, 15, 12)
-let upstream: FakeUpstream
-let gateway: Gateway
 
-beforeAll(async () => {
-  upstream = startUpstream()
-  gateway = await startGateway({
+const upstream = startUpstream()
+const gateway = await gatewayOfFile(
+  {
     now: () => NOW,
     listens: true,
     providers: [
@@ -25,31 +24,28 @@ beforeAll(async () => {
         ],
       },
     ],
-  })
-  for (const model of ['cent', 'dime'])
-    upstream.on(model, (seen, request) =>
-      seen.path.endsWith('/embeddings')
-        ? Response.json({ data: [{ embedding: [1] }], usage: { prompt_tokens: 1 } })
-        : unary('Hello')(seen, request),
-    )
-  const messages = [{ role: 'user', content: 'Hi' }]
-  const requests: [path: string, body: Record<string, unknown>][] = [
-    ['/chat/completions', { model: 'cent', messages, user: 'ada', metadata: { team: 'red', env: 'test' } }],
-    ['/chat/completions', { model: 'dime', messages, user: 'ada', metadata: { team: 'blue' } }],
-    ['/responses', { model: 'cent', input: 'Hi', user: 'bob', metadata: { team: 'red' } }],
-    ['/messages', { model: 'cent', max_tokens: 5, messages, metadata: { user_id: 'eve', team: 'red' } }],
-    ['/embeddings', { model: 'cent', input: 'Hi', user: 'bob' }],
-    ['/chat/completions', { model: 'cent', messages }],
-  ]
-  for (const [path, body] of requests) {
-    const reply = await gateway.call(path, body)
-    expect([path, reply.status, await reply.text()]).toEqual([path, 200, expect.any(String)])
-  }
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
+for (const model of ['cent', 'dime'])
+  upstream.on(model, (seen, request) =>
+    seen.path.endsWith('/embeddings')
+      ? Response.json({ data: [{ embedding: [1] }], usage: { prompt_tokens: 1 } })
+      : unary('Hello')(seen, request),
+  )
+const messages = [{ role: 'user', content: 'Hi' }]
+const requests: [path: string, body: Record<string, unknown>][] = [
+  ['/chat/completions', { model: 'cent', messages, user: 'ada', metadata: { team: 'red', env: 'test' } }],
+  ['/chat/completions', { model: 'dime', messages, user: 'ada', metadata: { team: 'blue' } }],
+  ['/responses', { model: 'cent', input: 'Hi', user: 'bob', metadata: { team: 'red' } }],
+  ['/messages', { model: 'cent', max_tokens: 5, messages, metadata: { user_id: 'eve', team: 'red' } }],
+  ['/embeddings', { model: 'cent', input: 'Hi', user: 'bob' }],
+  ['/chat/completions', { model: 'cent', messages }],
+]
+for (const [path, body] of requests) {
+  const reply = await gateway.call(path, body)
+  expect([path, reply.status, await reply.text()]).toEqual([path, 200, expect.any(String)])
+}
 
 describe('GET /activity', () => {
   const activity = async (query: string) => {

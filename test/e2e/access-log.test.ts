@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { API_KEY, type Gateway, MANAGEMENT_KEY, startGateway } from '../gateway.ts'
-import { type FakeUpstream, frames, paced, startUpstream, streamed, unary } from '../upstream.ts'
+import { beforeEach, expect, test } from 'bun:test'
+import { gatewayOfFile } from '../file-setup.ts'
+import { API_KEY, MANAGEMENT_KEY } from '../gateway.ts'
+import { frames, paced, startUpstream, streamed, unary } from '../upstream.ts'
 
 /** One line for each request, however it ends. The clock is ours. */
 
-let upstream: FakeUpstream
-let gateway: Gateway
 let now = Date.UTC(2026, 0, 1)
 let lines: Record<string, unknown>[] = []
 
@@ -13,10 +12,10 @@ const PROMPT = 'what nobody may read in a log'
 const UPSTREAM_KEY = 'a-secret-of-the-provider-0123456789'
 const MESSAGES = [{ role: 'user', content: PROMPT }]
 
-beforeAll(async () => {
-  upstream = startUpstream()
-  const models = [{ id: 'tiny', pricing: { prompt: '0.000001', completion: '0.000002' } }]
-  gateway = await startGateway({
+const upstream = startUpstream()
+const models = [{ id: 'tiny', pricing: { prompt: '0.000001', completion: '0.000002' } }]
+const gateway = await gatewayOfFile(
+  {
     listens: true,
     now: () => now,
     providers: [
@@ -33,12 +32,10 @@ beforeAll(async () => {
       for (const secret of [PROMPT, UPSTREAM_KEY, API_KEY, MANAGEMENT_KEY]) expect(line).not.toContain(secret)
       lines.push(JSON.parse(line))
     },
-  })
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
+
 beforeEach(() => {
   lines = []
   now += 3_600_000

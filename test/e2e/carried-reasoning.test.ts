@@ -1,21 +1,19 @@
 /** Reasoning of a provider that signs nothing, carried by clients of Responses that replay only what is encrypted. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/core/events.ts'
 import { addWorkspace } from '../admin/fixtures.ts'
-import { type Gateway, startGateway } from '../gateway.ts'
-import { chunk, DONE, type FakeUpstream, sse, startUpstream, USAGE, usageChunk } from '../upstream.ts'
+import { gatewayOfFile } from '../file-setup.ts'
+import { chunk, DONE, sse, startUpstream, USAGE, usageChunk } from '../upstream.ts'
 
 const THOUGHT = 'The tide turns at noon.'
 const MODEL = 'deepseek/deepseek-v4-flash'
 const CALL = { id: 'call_1', type: 'function', function: { name: 'tide', arguments: '{}' } }
 
-let gateway: Gateway
-let upstream: FakeUpstream
 let foreignKey: string
 
-beforeAll(async () => {
-  upstream = startUpstream()
-  gateway = await startGateway({
+const upstream = startUpstream()
+const gateway = await gatewayOfFile(
+  {
     environment: { DEEPSEEK_API_KEY: 'secret-of-lab', DEEPSEEK_BASE_URL: upstream.baseUrl },
     providers: [
       {
@@ -25,38 +23,35 @@ beforeAll(async () => {
         models: [{ id: 'gpt-5.4-strict', pricing: { prompt: '0', completion: '0' } }],
       },
     ],
-  })
-  foreignKey = (await addWorkspace(gateway)).key
-  upstream.on('deepseek-v4-flash', ({ body }) =>
-    body['stream'] === true
-      ? sse([
-          chunk({ role: 'assistant', reasoning_content: THOUGHT.slice(0, 9) }),
-          chunk({ reasoning_content: THOUGHT.slice(9) }),
-          chunk({ tool_calls: [{ index: 0, ...CALL }] }),
-          chunk({}, 'tool_calls'),
-          usageChunk(),
-          DONE,
-        ])
-      : Response.json({
-          id: 'chatcmpl-up',
-          object: 'chat.completion',
-          created: 1,
-          model: 'm',
-          choices: [
-            {
-              index: 0,
-              message: { role: 'assistant', content: null, reasoning_content: THOUGHT, tool_calls: [CALL] },
-              finish_reason: 'tool_calls',
-            },
-          ],
-          usage: USAGE,
-        }),
-  )
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
+foreignKey = (await addWorkspace(gateway)).key
+upstream.on('deepseek-v4-flash', ({ body }) =>
+  body['stream'] === true
+    ? sse([
+        chunk({ role: 'assistant', reasoning_content: THOUGHT.slice(0, 9) }),
+        chunk({ reasoning_content: THOUGHT.slice(9) }),
+        chunk({ tool_calls: [{ index: 0, ...CALL }] }),
+        chunk({}, 'tool_calls'),
+        usageChunk(),
+        DONE,
+      ])
+    : Response.json({
+        id: 'chatcmpl-up',
+        object: 'chat.completion',
+        created: 1,
+        model: 'm',
+        choices: [
+          {
+            index: 0,
+            message: { role: 'assistant', content: null, reasoning_content: THOUGHT, tool_calls: [CALL] },
+            finish_reason: 'tool_calls',
+          },
+        ],
+        usage: USAGE,
+      }),
+)
 beforeEach(() => {
   upstream.seen.length = 0
 })

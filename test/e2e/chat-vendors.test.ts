@@ -1,28 +1,24 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { type Gateway, startGateway } from '../gateway.ts'
+import { gatewayOfFile } from '../file-setup.ts'
 import { FIXTURES } from '../recordings.ts'
-import { dataLines, type FakeUpstream, startUpstream } from '../upstream.ts'
+import { dataLines, startUpstream } from '../upstream.ts'
 
 /** Mistral and Perplexity as the environment turns them on, behind POST /chat/completions. */
 
-let gateway: Gateway
-let upstream: FakeUpstream
-beforeAll(async () => {
-  upstream = startUpstream()
-  gateway = await startGateway({
+const upstream = startUpstream()
+const gateway = await gatewayOfFile(
+  {
     environment: {
       MISTRAL_API_KEY: 'secret-of-mistral',
       MISTRAL_BASE_URL: upstream.baseUrl,
       PERPLEXITY_API_KEY: 'secret-of-perplexity',
       PERPLEXITY_BASE_URL: upstream.baseUrl,
     },
-  })
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
+
 beforeEach(() => {
   upstream.seen.length = 0
 })

@@ -1,24 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { objectOf } from '../../src/http/json.ts'
-import { type Gateway, startGateway } from '../gateway.ts'
-import { type FakeUpstream, frames, paced, startUpstream, unary } from '../upstream.ts'
+import { gatewayOfFile } from '../file-setup.ts'
+import { frames, paced, startUpstream, unary } from '../upstream.ts'
 
 /**
  * When limits reset, at the real gateway with a clock that is told: the same in whatever zone the host is
  * (clock-zones.test.ts runs this file in others).
  */
 
-let upstream: FakeUpstream
-let gateway: Gateway
 let now = Date.UTC(2026, 10, 18, 12)
 let made = 0
 
 const CENT_USD = 0.01
 const HOUR_MS = 3_600_000
 
-beforeAll(async () => {
-  upstream = startUpstream()
-  gateway = await startGateway({
+const upstream = startUpstream()
+const gateway = await gatewayOfFile(
+  {
     now: () => now,
     // A request whose money another one holds is refused at once.
     environment: { SLUICE_ROOM_WAIT_MS: '0' },
@@ -34,13 +32,10 @@ beforeAll(async () => {
         })),
       },
     ],
-  })
-  upstream.on('cent', unary('x'))
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
+upstream.on('cent', unary('x'))
 
 const at = (instant: string): number => Date.parse(instant)
 

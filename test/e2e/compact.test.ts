@@ -1,12 +1,11 @@
 /** POST /responses/compact, by the openai package. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import OpenAI from 'openai'
-import { API_KEY, type Gateway, startGateway } from '../gateway.ts'
+import { gatewayOfFile } from '../file-setup.ts'
+import { API_KEY } from '../gateway.ts'
 import { misfits } from '../sdk-types/checker.ts'
-import { type FakeUpstream, startUpstream, unary } from '../upstream.ts'
+import { startUpstream, unary } from '../upstream.ts'
 
-let gateway: Gateway
-let upstream: FakeUpstream
 let client: OpenAI
 const pricing = { prompt: '0.000001', completion: '0.000002' }
 const COMPACTED = [
@@ -20,9 +19,9 @@ const COMPACTED = [
   { type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAAA-compacted' },
 ]
 
-beforeAll(async () => {
-  upstream = startUpstream()
-  gateway = await startGateway({
+const upstream = startUpstream()
+const gateway = await gatewayOfFile(
+  {
     listens: true,
     providers: [
       {
@@ -34,31 +33,28 @@ beforeAll(async () => {
       },
       { slug: 'plain', name: 'Plain', base_url: upstream.baseUrl, models: [{ id: 'chatty', pricing }] },
     ],
-  })
-  gateway.deps.run.wait = async () => undefined
-  client = new OpenAI({ apiKey: API_KEY, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
-  upstream.on('gpt-5.4', (seen, request) =>
-    seen.path === '/v1/responses/compact'
-      ? Response.json({
-          id: 'resp_up',
-          object: 'response.compaction',
-          created_at: 1,
-          output: COMPACTED,
-          usage: {
-            input_tokens: 100,
-            input_tokens_details: { cached_tokens: 0 },
-            output_tokens: 40,
-            output_tokens_details: { reasoning_tokens: 10 },
-            total_tokens: 140,
-          },
-        })
-      : unary('no')(seen, request),
-  )
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
+gateway.deps.run.wait = async () => undefined
+client = new OpenAI({ apiKey: API_KEY, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
+upstream.on('gpt-5.4', (seen, request) =>
+  seen.path === '/v1/responses/compact'
+    ? Response.json({
+        id: 'resp_up',
+        object: 'response.compaction',
+        created_at: 1,
+        output: COMPACTED,
+        usage: {
+          input_tokens: 100,
+          input_tokens_details: { cached_tokens: 0 },
+          output_tokens: 40,
+          output_tokens_details: { reasoning_tokens: 10 },
+          total_tokens: 140,
+        },
+      })
+    : unary('no')(seen, request),
+)
 beforeEach(() => {
   upstream.seen.length = 0
 })

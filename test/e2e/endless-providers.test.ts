@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Gateway, startGateway } from '../gateway.ts'
-import { type Answer, chunk, type FakeUpstream, frames, sse, startUpstream, unary } from '../upstream.ts'
+import { describe, expect, test } from 'bun:test'
+import { gatewayOfFile } from '../file-setup.ts'
+import { type Answer, chunk, frames, sse, startUpstream, unary } from '../upstream.ts'
 
 /** Providers that never come to an end, each before one that answers: callers are served by that one, in time. */
-
-let upstream: FakeUpstream
-let gateway: Gateway
 
 const DIALECTS = ['chat', 'messages', 'responses'] as const
 const endpoint = (id: string) => ({ id, pricing: { prompt: '0.000001', completion: '0.000002' } })
 
-beforeAll(async () => {
-  upstream = startUpstream()
-  upstream.on('good', unary('Served'))
-  gateway = await startGateway({
+const upstream = startUpstream()
+upstream.on('good', unary('Served'))
+const gateway = await gatewayOfFile(
+  {
     environment: { SLUICE_FIRST_BYTE_TIMEOUT_MS: '600', SLUICE_STALL_TIMEOUT_MS: '400' },
     providers: [
       ...DIALECTS.map((dialect) => ({
@@ -24,12 +21,9 @@ beforeAll(async () => {
       })),
       { slug: 'good', dialect: 'chat', base_url: upstream.baseUrl, models: [endpoint('good')] },
     ],
-  })
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
 
 /** Sends `first`, and then `piece` for ever. */
 function endless(piece: string, init: ResponseInit = {}, first = ''): Response {

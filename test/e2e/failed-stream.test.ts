@@ -1,33 +1,29 @@
 /** Chat streams that the provider truncates: clients have to report an error, and ask once. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenRouter } from '@openrouter/ai-sdk-provider'
 import { OpenRouter } from '@openrouter/sdk'
 import { streamText } from 'ai'
 import OpenAI from 'openai'
-import { API_KEY, type Gateway, startGateway } from '../gateway.ts'
-import { chunk, type FakeUpstream, sse, startUpstream } from '../upstream.ts'
+import { gatewayOfFile } from '../file-setup.ts'
+import { API_KEY } from '../gateway.ts'
+import { chunk, sse, startUpstream } from '../upstream.ts'
 
 const MODEL = 'cut'
 const BEGINNING = 'This answer has a beginning'
 const HI = [{ role: 'user' as const, content: 'Hello' }]
-let gateway: Gateway
-let upstream: FakeUpstream
 
-beforeAll(async () => {
-  upstream = startUpstream()
-  const pricing = { prompt: '0.000001', completion: '0.000002' }
-  const models = [{ id: MODEL, pricing }]
-  gateway = await startGateway({
+const upstream = startUpstream()
+const pricing = { prompt: '0.000001', completion: '0.000002' }
+const models = [{ id: MODEL, pricing }]
+const gateway = await gatewayOfFile(
+  {
     listens: true,
     providers: [{ slug: 'lab', dialect: 'chat', base_url: upstream.baseUrl, models }],
-  })
-  upstream.on(MODEL, () => sse([chunk({ role: 'assistant', content: BEGINNING })]))
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
+upstream.on(MODEL, () => sse([chunk({ role: 'assistant', content: BEGINNING })]))
 beforeEach(() => {
   upstream.seen.length = 0
 })

@@ -1,27 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Gateway, startGateway } from '../gateway.ts'
-import { type FakeUpstream, startUpstream, unary } from '../upstream.ts'
+import { expect, test } from 'bun:test'
+import { gatewayOfFile } from '../file-setup.ts'
+import { startUpstream, unary } from '../upstream.ts'
 
 /** What a crash would be charged for: the journal, while the request runs. */
 
-let gateway: Gateway
-let upstream: FakeUpstream
-
-beforeAll(async () => {
-  upstream = startUpstream()
-  const entry = (slug: string, upstreamId: string, prompt: string) => ({
-    slug,
-    base_url: upstream.baseUrl,
-    models: [{ id: 'tiny', upstream_id: upstreamId, pricing: { prompt, completion: prompt } }],
-  })
-  gateway = await startGateway({
+const upstream = startUpstream()
+const entry = (slug: string, upstreamId: string, prompt: string) => ({
+  slug,
+  base_url: upstream.baseUrl,
+  models: [{ id: 'tiny', upstream_id: upstreamId, pricing: { prompt, completion: prompt } }],
+})
+const gateway = await gatewayOfFile(
+  {
     providers: [entry('free', 'first', '0'), entry('dear', 'second', '0.001')],
-  })
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
 
 const journal = () =>
   gateway.database.file

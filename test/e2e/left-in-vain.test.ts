@@ -1,31 +1,27 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { API_KEY, type Gateway, startGateway } from '../gateway.ts'
-import { type FakeUpstream, startUpstream, unary } from '../upstream.ts'
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { gatewayOfFile } from '../file-setup.ts'
+import { API_KEY } from '../gateway.ts'
+import { startUpstream, unary } from '../upstream.ts'
 
 /** A caller who leaves while nobody has its request: nothing was used, so nothing is charged. */
 
-let gateway: Gateway
-let upstream: FakeUpstream
 let caller = new AbortController()
 
-beforeAll(async () => {
-  upstream = startUpstream()
-  const models = [{ id: 'tiny', pricing: { prompt: '0.001', completion: '0.001', request: '0.01' } }]
-  gateway = await startGateway({
+const upstream = startUpstream()
+const models = [{ id: 'tiny', pricing: { prompt: '0.001', completion: '0.001', request: '0.01' } }]
+const gateway = await gatewayOfFile(
+  {
     listens: true,
     providers: [{ slug: 'lab', base_url: upstream.baseUrl, models }],
+  },
+  upstream,
+)
+// The caller leaves in the pause before the second try.
+gateway.deps.run.wait = (_, signal) =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason))
+    caller.abort()
   })
-  // The caller leaves in the pause before the second try.
-  gateway.deps.run.wait = (_, signal) =>
-    new Promise((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason))
-      caller.abort()
-    })
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
 beforeEach(() => {
   caller = new AbortController()
   upstream.seen.length = 0

@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Gateway, startGateway } from '../gateway.ts'
-import { chunk, DONE, type FakeUpstream, paced, startUpstream, unary, usageChunk } from '../upstream.ts'
+import { expect, test } from 'bun:test'
+import { gatewayOfFile } from '../file-setup.ts'
+import { chunk, DONE, paced, startUpstream, unary, usageChunk } from '../upstream.ts'
 
 /** What the record of a conversation says of images and recordings. */
 
-let gateway: Gateway
-let upstream: FakeUpstream
 let now = Date.UTC(2030, 0, 1)
 
-beforeAll(async () => {
-  upstream = startUpstream()
-  const models = [{ id: 'seer', pricing: { prompt: '0', completion: '0' } }]
-  gateway = await startGateway({
+const upstream = startUpstream()
+const models = [{ id: 'seer', pricing: { prompt: '0', completion: '0' } }]
+const gateway = await gatewayOfFile(
+  {
     now: () => now,
     providers: [{ slug: 'lab', base_url: upstream.baseUrl, models }],
-  })
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
 
 const PNG = 'data:image/png;base64,iVBORw0KGgo='
 const image = { type: 'image_url', image_url: { url: PNG } }

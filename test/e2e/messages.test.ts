@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import { assemble } from '../chat-stream.ts'
-import { type Gateway, startGateway } from '../gateway.ts'
-import { dataLines, type FakeUpstream, startUpstream } from '../upstream.ts'
+import { gatewayOfFile } from '../file-setup.ts'
+import { dataLines, startUpstream } from '../upstream.ts'
 import { ask, fixturesOf } from './replies.ts'
 
 /** A provider of Anthropic's dialect behind POST /chat/completions. */
 
-let gateway: Gateway
-let upstream: FakeUpstream
-beforeAll(async () => {
-  upstream = startUpstream()
-  gateway = await startGateway({
+const upstream = startUpstream()
+const gateway = await gatewayOfFile(
+  {
     providers: [
       {
         slug: 'lab',
@@ -30,13 +28,10 @@ beforeAll(async () => {
         })),
       },
     ],
-  })
-  gateway.deps.run.wait = async () => undefined
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
+gateway.deps.run.wait = async () => undefined
 beforeEach(() => {
   upstream.seen.length = 0
 })

@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { type Gateway, startGateway } from '../gateway.ts'
-import { type FakeUpstream, startUpstream, unary } from '../upstream.ts'
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { gatewayOfFile } from '../file-setup.ts'
+import { startUpstream, unary } from '../upstream.ts'
 
 /** Sound and images have prices of their own: what is reserved for them is what they may cost. */
 
-let gateway: Gateway
-let upstream: FakeUpstream
-
-beforeAll(async () => {
-  upstream = startUpstream()
-  const priced = (id: string, pricing: object, output = ['text']) => ({
-    id,
-    max_completion_tokens: 1000,
-    architecture: { input_modalities: ['text', 'audio', 'image'], output_modalities: output },
-    pricing: { prompt: '0.000001', completion: '0.000001', ...pricing },
-  })
-  gateway = await startGateway({
+const upstream = startUpstream()
+const priced = (id: string, pricing: object, output = ['text']) => ({
+  id,
+  max_completion_tokens: 1000,
+  architecture: { input_modalities: ['text', 'audio', 'image'], output_modalities: output },
+  pricing: { prompt: '0.000001', completion: '0.000001', ...pricing },
+})
+const gateway = await gatewayOfFile(
+  {
     providers: [
       {
         slug: 'lab',
@@ -27,12 +24,10 @@ beforeAll(async () => {
         ],
       },
     ],
-  })
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
+
 beforeEach(() => {
   upstream.seen.length = 0
 })

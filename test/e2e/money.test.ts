@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Gateway, startGateway } from '../gateway.ts'
-import { chunk, type FakeUpstream, frames, paced, sse, startUpstream, unary } from '../upstream.ts'
+import { describe, expect, test } from 'bun:test'
+import { gatewayOfFile } from '../file-setup.ts'
+import { chunk, frames, paced, sse, startUpstream, unary } from '../upstream.ts'
 
-let upstream: FakeUpstream
-let gateway: Gateway
 let now = Date.UTC(2026, 2, 11, 12)
 
 const CENT = 10_000_000
 
-beforeAll(async () => {
-  upstream = startUpstream()
-  gateway = await startGateway({
+const upstream = startUpstream()
+const gateway = await gatewayOfFile(
+  {
     now: () => now,
     providers: [
       {
@@ -27,12 +25,9 @@ beforeAll(async () => {
         ],
       },
     ],
-  })
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
 
 const ask = (model: string, more: Record<string, unknown> = {}) => ({
   model,

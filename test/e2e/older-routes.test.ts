@@ -1,29 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
-import { API_KEY, type Gateway, startGateway } from '../gateway.ts'
-import {
-  chunk,
-  DONE,
-  type FakeUpstream,
-  sse,
-  startUpstream,
-  streamed,
-  unary,
-  usageChunk,
-} from '../upstream.ts'
+import { gatewayOfFile } from '../file-setup.ts'
+import { API_KEY } from '../gateway.ts'
+import { chunk, DONE, sse, startUpstream, streamed, unary, usageChunk } from '../upstream.ts'
 
 /** Routes that clients of OpenAI and Anthropic ask for beside the conversations. */
 
-let upstream: FakeUpstream
-let gateway: Gateway
 let openai: OpenAI
 let anthropic: Anthropic
 const pricing = { prompt: '0.000001', completion: '0.000002' }
 
-beforeAll(async () => {
-  upstream = startUpstream()
-  gateway = await startGateway({
+const upstream = startUpstream()
+const gateway = await gatewayOfFile(
+  {
     listens: true,
     environment: { OPENAI_API_KEY: 'secret', OPENAI_BASE_URL: upstream.baseUrl },
     providers: [
@@ -39,14 +29,11 @@ beforeAll(async () => {
         })),
       },
     ],
-  })
-  openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: API_KEY, maxRetries: 0 })
-  anthropic = new Anthropic({ baseURL: gateway.url, apiKey: API_KEY, authToken: null, maxRetries: 0 })
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
+openai = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: API_KEY, maxRetries: 0 })
+anthropic = new Anthropic({ baseURL: gateway.url, apiKey: API_KEY, authToken: null, maxRetries: 0 })
 beforeEach(() => {
   upstream.seen.length = 0
 })

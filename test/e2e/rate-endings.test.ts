@@ -1,29 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { objectOf } from '../../src/http/json.ts'
-import { type Gateway, startGateway } from '../gateway.ts'
-import { chunk, type FakeUpstream, frames, paced, sse, startUpstream, streamed, unary } from '../upstream.ts'
+import { gatewayOfFile } from '../file-setup.ts'
+import { chunk, frames, paced, sse, startUpstream, streamed, unary } from '../upstream.ts'
 
 /** How many run at once: whatever the ending, a request is counted out exactly once. */
 
-let upstream: FakeUpstream
-let gateway: Gateway
-
-beforeAll(async () => {
-  upstream = startUpstream()
-  const models = ['tiny', 'held', 'broken', 'refusing', 'cut', 'sound'].map((id) => ({
-    id,
-    pricing: { prompt: '0.000001', completion: '0.000002' },
-  }))
-  gateway = await startGateway({
+const upstream = startUpstream()
+const models = ['tiny', 'held', 'broken', 'refusing', 'cut', 'sound'].map((id) => ({
+  id,
+  pricing: { prompt: '0.000001', completion: '0.000002' },
+}))
+const gateway = await gatewayOfFile(
+  {
     listens: true,
     providers: [{ slug: 'lab', dialect: 'chat', base_url: upstream.baseUrl, models }],
-  })
-  gateway.deps.run.wait = async () => undefined
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
+gateway.deps.run.wait = async () => undefined
 beforeEach(() => {
   upstream.on('tiny', unary('x'))
   upstream.on('broken', () => new Response('no', { status: 500 }))

@@ -1,38 +1,33 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import type { JsonObject } from '../../src/core/events.ts'
-import { type Gateway, startGateway } from '../gateway.ts'
-import { type Answer, type FakeUpstream, startUpstream, unary } from '../upstream.ts'
+import { gatewayOfFile } from '../file-setup.ts'
+import { type Answer, startUpstream, unary } from '../upstream.ts'
 
 /** Reasoning models of a provider that speaks chat and Responses, by callers of chat and Messages. */
 
-let gateway: Gateway
-let upstream: FakeUpstream
 const pricing = { prompt: '0.000001', completion: '0.000002' }
 const model = (id: string, more: object = {}) => ({ id, max_completion_tokens: 9000, pricing, ...more })
 const REASONER = { supported_parameters: ['tools', 'reasoning', 'max_tokens', 'seed', 'n'] }
 
-beforeAll(async () => {
-  upstream = startUpstream()
-  const entry = (slug: string, dialect: unknown, models: object[]) => ({
-    slug,
-    dialect,
-    base_url: upstream.baseUrl,
-    api_key: `secret-of-${slug}`,
-    models,
-  })
-  gateway = await startGateway({
+const upstream = startUpstream()
+const entry = (slug: string, dialect: unknown, models: object[]) => ({
+  slug,
+  dialect,
+  base_url: upstream.baseUrl,
+  api_key: `secret-of-${slug}`,
+  models,
+})
+const gateway = await gatewayOfFile(
+  {
     providers: [
       entry('lab', ['chat', 'responses'], [model('gpt-5.4-lab'), model('thinker', REASONER), model('plain')]),
       entry('spare', ['chat', 'responses'], [model('thinker', REASONER)]),
       entry('silent', 'chat', [model('gpt-5.6-chatty')]),
     ],
-  })
-  gateway.deps.run.wait = async () => undefined
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
+gateway.deps.run.wait = async () => undefined
 beforeEach(() => {
   upstream.seen.length = 0
 })

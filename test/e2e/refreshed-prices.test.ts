@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { objectOf } from '../../src/http/json.ts'
 import { document, factModel } from '../catalog/facts-fixture.ts'
-import { type Gateway, startGateway } from '../gateway.ts'
-import { chunk, DONE, type FakeUpstream, paced, startUpstream, unary, usageChunk } from '../upstream.ts'
+import { gatewayOfFile } from '../file-setup.ts'
+import { chunk, DONE, paced, startUpstream, unary, usageChunk } from '../upstream.ts'
 
-let upstream: FakeUpstream
-let gateway: Gateway
-beforeAll(async () => {
-  upstream = startUpstream()
-  gateway = await startGateway({
+const upstream = startUpstream()
+const gateway = await gatewayOfFile(
+  {
     environment: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: upstream.baseUrl },
-  })
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
 
 const ask = (more: Record<string, unknown> = {}): Promise<Response> =>
   gateway.call('/chat/completions', {

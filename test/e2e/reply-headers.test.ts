@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { API_KEY, type Gateway, MANAGEMENT_KEY, startGateway } from '../gateway.ts'
-import { type FakeUpstream, startUpstream, streamed, unary } from '../upstream.ts'
+import { expect, test } from 'bun:test'
+import { gatewayOfFile } from '../file-setup.ts'
+import { API_KEY, MANAGEMENT_KEY } from '../gateway.ts'
+import { startUpstream, streamed, unary } from '../upstream.ts'
 
 /** Every reply has an id and safe headers, each of them once, whoever makes the reply. */
 
-let upstream: FakeUpstream
-let gateway: Gateway
-
-beforeAll(async () => {
-  upstream = startUpstream()
-  upstream.on('whole', unary('Hello'))
-  upstream.on('large', unary('x'.repeat(100_000)))
-  upstream.on('pieces', streamed(['Hel', 'lo']))
-  upstream.on('broken', () => new Response('no', { status: 500 }))
-  gateway = await startGateway({
+const upstream = startUpstream()
+upstream.on('whole', unary('Hello'))
+upstream.on('large', unary('x'.repeat(100_000)))
+upstream.on('pieces', streamed(['Hel', 'lo']))
+upstream.on('broken', () => new Response('no', { status: 500 }))
+const gateway = await gatewayOfFile(
+  {
     listens: true,
     providers: [
       {
@@ -28,12 +26,9 @@ beforeAll(async () => {
       },
     ],
     environment: { SLUICE_CORS_ORIGINS: 'https://page.example' },
-  })
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
 
 const chat = (model: string, more: object = {}) => ({
   model,

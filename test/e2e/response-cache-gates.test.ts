@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { objectOf } from '../../src/http/json.ts'
-import { type Gateway, startGateway } from '../gateway.ts'
-import { type FakeUpstream, frames, startUpstream, streamed, unary } from '../upstream.ts'
+import { gatewayOfFile } from '../file-setup.ts'
+import { frames, startUpstream, streamed, unary } from '../upstream.ts'
 
 /** What else holds for an answer that is given again: rates, filters on answers, the log of contents. */
 
-let gateway: Gateway
-let upstream: FakeUpstream
 let now = Date.UTC(2026, 6, 15, 12)
 let turn = 0
 
-beforeAll(async () => {
-  upstream = startUpstream()
-  gateway = await startGateway({
+const upstream = startUpstream()
+const gateway = await gatewayOfFile(
+  {
     now: () => now,
     providers: [
       {
@@ -21,12 +19,10 @@ beforeAll(async () => {
         models: [{ id: 'tiny', pricing: { prompt: '0.000001', completion: '0.000002' } }],
       },
     ],
-  })
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
+
 beforeEach(() => {
   turn += 1
   now += 3_600_000

@@ -1,34 +1,30 @@
 /** Stored conversations with providers of several dialects: what they said and thought comes back to them. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { createBackgroundRuns } from '../../src/inference/responses/background.ts'
 import { createResponse } from '../../src/inference/responses/create.ts'
-import { API_KEY, type Gateway, startGateway } from '../gateway.ts'
+import { gatewayOfFile } from '../file-setup.ts'
+import { API_KEY } from '../gateway.ts'
 import { incomingOf } from '../incoming.ts'
-import { type FakeUpstream, sse, startUpstream, streamed, unary } from '../upstream.ts'
+import { sse, startUpstream, streamed, unary } from '../upstream.ts'
 
-let upstream: FakeUpstream
-let gateway: Gateway
 let client: OpenAI
 
 const priced = (id: string) => ({ id, pricing: { prompt: '0.000001', completion: '0.000002' } })
 
-beforeAll(async () => {
-  upstream = startUpstream()
-  gateway = await startGateway({
+const upstream = startUpstream()
+const gateway = await gatewayOfFile(
+  {
     listens: true,
     providers: [
       { slug: 'chat', dialect: 'chat', base_url: upstream.baseUrl, models: [priced('plain')] },
       { slug: 'own', dialect: 'responses', base_url: upstream.baseUrl, models: [priced('reasoner')] },
       { slug: 'other', dialect: 'messages', base_url: upstream.baseUrl, models: [priced('thinker')] },
     ],
-  })
-  client = new OpenAI({ apiKey: API_KEY, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
+client = new OpenAI({ apiKey: API_KEY, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
 
 const THOUGHT = { id: 'rs_up', type: 'reasoning', summary: [], encrypted_content: 'opaque-thought' }
 const CALL = {

@@ -1,28 +1,23 @@
 /** Sentences that tell who is to do what. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Gateway, startGateway } from '../gateway.ts'
-import { type FakeUpstream, startUpstream, unary } from '../upstream.ts'
+import { expect, test } from 'bun:test'
+import { gatewayOfFile } from '../file-setup.ts'
+import { startUpstream, unary } from '../upstream.ts'
 
-let gateway: Gateway
-let upstream: FakeUpstream
 let now = Date.now()
 
-beforeAll(async () => {
-  upstream = startUpstream()
-  const models = ['limited', 'unrelated', 'refused'].map((id) => ({
-    id,
-    pricing: { prompt: '0', completion: '0' },
-  }))
-  gateway = await startGateway({
+const upstream = startUpstream()
+const models = ['limited', 'unrelated', 'refused'].map((id) => ({
+  id,
+  pricing: { prompt: '0', completion: '0' },
+}))
+const gateway = await gatewayOfFile(
+  {
     now: () => now,
     providers: [{ slug: 'lab', name: 'Lab', base_url: upstream.baseUrl, api_key: 'secret', models }],
-  })
-  gateway.deps.run.wait = async () => undefined
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
+gateway.deps.run.wait = async () => undefined
 
 const ask = async (model: string, path = '/chat/completions') => {
   const body = { model, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }

@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { API_KEY, type Gateway, startGateway } from '../../gateway.ts'
-import { type FakeUpstream, frames, paced, startUpstream } from '../../upstream.ts'
+import { expect, test } from 'bun:test'
+import { gatewayOfFile } from '../../file-setup.ts'
+import { API_KEY } from '../../gateway.ts'
+import { frames, paced, startUpstream } from '../../upstream.ts'
 
 /**
  * Keep-alives of Google's API. google-genai for Python reads a comment as a broken chunk, so that silence is filled with
  * empty lines, which every client skips. The clock is ours.
  */
 
-let upstream: FakeUpstream
-let gateway: Gateway
 let now = Date.UTC(2026, 0, 1)
 
-beforeAll(async () => {
-  upstream = startUpstream()
-  gateway = await startGateway({
+const upstream = startUpstream()
+const gateway = await gatewayOfFile(
+  {
     listens: true,
     now: () => now,
     providers: [
@@ -24,12 +23,9 @@ beforeAll(async () => {
         models: [{ id: 'slow', pricing: { prompt: '0.000001', completion: '0.000002' } }],
       },
     ],
-  })
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
 
 test.each([
   ['?alt=sse', /^\n+data: \{/],

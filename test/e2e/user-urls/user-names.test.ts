@@ -1,12 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { ingresses } from '../../../src/dialects/index.ts'
 import { authenticate } from '../../../src/http/caller.ts'
 import { checkUrls } from '../../../src/inference/request/user-names.ts'
 import { parseOutboundAllow } from '../../../src/net/address.ts'
 import { createNames } from '../../../src/net/names.ts'
-import { API_KEY, type Gateway, startGateway } from '../../gateway.ts'
+import { gatewayOfFile } from '../../file-setup.ts'
+import { API_KEY } from '../../gateway.ts'
 import { incomingOf } from '../../incoming.ts'
-import { type FakeUpstream, startUpstream } from '../../upstream.ts'
+import { startUpstream } from '../../upstream.ts'
 import { CALLS, chat } from './places.ts'
 
 /** Names that lead to private machines reach no provider that would connect to them from the operator's network. */
@@ -29,25 +30,17 @@ const resolve = async (host: string): Promise<readonly string[]> => {
   return addresses
 }
 
-let gateway: Gateway
-let upstream: FakeUpstream
-
-beforeAll(async () => {
-  upstream = startUpstream()
-  const entry = (
-    slug: string,
-    dialect: string,
-    more: Record<string, unknown> = {},
-    at = upstream.baseUrl,
-  ) => ({
-    slug,
-    dialect,
-    base_url: at,
-    api_key: 'secret',
-    takes_urls: true,
-    models: [{ id: slug, pricing: { prompt: '0', completion: '0' }, ...more }],
-  })
-  gateway = await startGateway({
+const upstream = startUpstream()
+const entry = (slug: string, dialect: string, more: Record<string, unknown> = {}, at = upstream.baseUrl) => ({
+  slug,
+  dialect,
+  base_url: at,
+  api_key: 'secret',
+  takes_urls: true,
+  models: [{ id: slug, pricing: { prompt: '0', completion: '0' }, ...more }],
+})
+const gateway = await gatewayOfFile(
+  {
     resolve,
     environment: { OPENAI_API_KEY: 'sk-a-vendor-that-is-never-called' },
     providers: [
@@ -58,12 +51,10 @@ beforeAll(async () => {
       entry('inside', 'chat', {}, 'http://vllm.example.com:8000/v1'),
       entry('outside', 'chat', {}, 'https://models.example.com/v1'),
     ],
-  })
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
+
 afterEach(() => {
   upstream.seen.length = 0
   asked.length = 0

@@ -1,37 +1,33 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { type Gateway, startGateway } from '../../gateway.ts'
-import { type FakeUpstream, startUpstream } from '../../upstream.ts'
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { gatewayOfFile } from '../../file-setup.ts'
+import { startGateway } from '../../gateway.ts'
+import { startUpstream } from '../../upstream.ts'
 import { CALLS, chat } from './places.ts'
 import { PRIVATE, WORDS } from './words.ts'
 
 /** Addresses of private machines reach no provider, wherever in a request they stand and however they are written. */
 
-let gateway: Gateway
-let upstream: FakeUpstream
-
-beforeAll(async () => {
-  upstream = startUpstream()
-  const entry = (slug: string, dialect: string, more: Record<string, unknown> = {}) => ({
-    slug,
-    dialect,
-    base_url: upstream.baseUrl,
-    api_key: 'secret',
-    takes_urls: true,
-    models: [{ id: slug, pricing: { prompt: '0', completion: '0' }, ...more }],
-  })
-  gateway = await startGateway({
+const upstream = startUpstream()
+const entry = (slug: string, dialect: string, more: Record<string, unknown> = {}) => ({
+  slug,
+  dialect,
+  base_url: upstream.baseUrl,
+  api_key: 'secret',
+  takes_urls: true,
+  models: [{ id: slug, pricing: { prompt: '0', completion: '0' }, ...more }],
+})
+const gateway = await gatewayOfFile(
+  {
     providers: [
       entry('talk', 'chat'),
       entry('answers', 'responses'),
       entry('claude', 'messages'),
       entry('vectors', 'chat', { architecture: { output_modalities: ['embeddings'] } }),
     ],
-  })
-})
-afterAll(async () => {
-  await gateway.stop()
-  await upstream.stop()
-})
+  },
+  upstream,
+)
+
 beforeEach(() => {
   upstream.seen.length = 0
 })
