@@ -8,6 +8,7 @@ import { benchFilters } from './filters.ts'
 import { benchGateway } from './gateway.ts'
 import { benchHostile } from './hostile.ts'
 import { benchLedger } from './ledger.ts'
+import { benchPlan } from './plan.ts'
 import { killAll } from './process.ts'
 import { profilerFlags, profileScenario } from './profile.ts'
 import { type Bench, readSettings, type Settings, USAGE } from './settings.ts'
@@ -41,6 +42,7 @@ const benches = {
   cache: benchCache,
   ledger: benchLedger,
   hostile: benchHostile,
+  plan: benchPlan,
   snapshot: benchSnapshot,
 } satisfies Record<Bench, unknown>
 

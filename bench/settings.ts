@@ -10,6 +10,7 @@ const BENCHES = [
   'cache',
   'ledger',
   'hostile',
+  'plan',
   'snapshot',
 ] as const
 export type Bench = (typeof BENCHES)[number]
@@ -53,7 +54,7 @@ export interface Settings {
   fromSource: boolean
 }
 
-export const USAGE = `bun run bench [gateway|dialects|catalog|filters|cache|ledger|hostile|snapshot] [--quick] [--markdown] [--profile] [--source] [--smoke] [--targets a,b] [--peers file] [--only text] [--rounds n] [--seconds s]
+export const USAGE = `bun run bench [gateway|dialects|catalog|filters|cache|ledger|hostile|plan|snapshot] [--quick] [--markdown] [--profile] [--source] [--smoke] [--targets a,b] [--peers file] [--only text] [--rounds n] [--seconds s]
 
 gateway      the gateway against a bare proxy, nginx and no gateway at all (the default)
 dialects     each dialect of callers before each dialect of providers
@@ -62,6 +63,7 @@ filters      content filters: what they add to a request, and how well the built
 cache        a cache miss and a cache hit, against a request without the cache
 ledger       whether money is enforced and kept, and what ten million generations cost
 hostile      the longest stop of the main thread under requests and replies that were made to cost much
+plan         the processor time of planning a request with 1, 3 and 50 endpoints
 snapshot     what a change of administration costs at 100 to 100,000 keys
 
 --quick      two short rounds; hostile: a twentieth of the size
