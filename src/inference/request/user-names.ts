@@ -5,7 +5,7 @@ import type { Snapshot } from '../../core/snapshot.ts'
 import { isReachable, type OutboundAllow, refusedHost } from '../../net/address.ts'
 import type { Names } from '../../net/names.ts'
 import { isOnOwnNetwork } from '../../providers/index.ts'
-import { requestedProviders } from '../routing/plan.ts'
+import { requestedProviders } from '../routing/resolve.ts'
 import { checkUserUrls, MOST_NAMES, type UserNames } from './user-urls.ts'
 
 export interface UserUrlDeps {

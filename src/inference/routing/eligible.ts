@@ -1,12 +1,15 @@
 import type { DialectName } from '../../core/events.ts'
+import { forbids } from '../../core/guardrail.ts'
 import { type Price, parsePrice } from '../../core/money.ts'
 import type { ProviderPreferences } from '../../core/request.ts'
+import type { Route } from '../../core/route.ts'
 import type { EndpointRecord, Pricing, ProviderRecord } from '../../core/snapshot.ts'
 import { isPriced } from '../admission/price.ts'
 import { dataExclusion } from './data-rules.ts'
 import { isNamed } from './endpoint-tags.ts'
 import { canOutput, formatRoute, KINDS } from './kinds.ts'
 import type { PlanInput } from './plan-input.ts'
+import type { Resolved } from './resolve.ts'
 
 /** Why an endpoint cannot serve a request: the rule, named as in the API, and a sentence for the caller. */
 export interface Exclusion {
@@ -82,21 +85,37 @@ const supports = (supported: readonly string[], name: string): boolean =>
   supported.includes(name) ||
   (OUTPUT_BOUNDS.includes(name) && OUTPUT_BOUNDS.some((bound) => supported.includes(bound)))
 
-/** Why an endpoint cannot serve the request; null if it can. */
-export function exclusionOf(
-  endpoint: EndpointRecord,
-  provider: ProviderRecord,
-  mustBeFree: boolean,
-  input: PlanInput,
-): Exclusion | null {
+/** The first rule that excludes an endpoint; null if it can serve the request. */
+export function exclusionOf(entry: Resolved, route: Route, input: PlanInput): Exclusion | null {
+  const { endpoint, provider } = route
   for (const rule of rules) {
     const exclusion = rule(endpoint, provider, input)
     if (exclusion) return exclusion
   }
-  if (mustBeFree && !isFree(endpoint.pricing)) {
-    return { rule: 'free', sentence: `${endpoint.providerSlug} does not serve it for free` }
-  }
-  return null
+  return freeExclusion(entry, route) ?? guardrailExclusion(entry, route, input)
+}
+
+/** Every rule that excludes an endpoint, in the same order. */
+export function exclusionsOf(entry: Resolved, route: Route, input: PlanInput): Exclusion[] {
+  const { endpoint, provider } = route
+  const found = rules.map((rule) => rule(endpoint, provider, input))
+  found.push(freeExclusion(entry, route), guardrailExclusion(entry, route, input))
+  return found.filter((exclusion) => exclusion !== null)
+}
+
+function freeExclusion({ isFree: mustBeFree }: Resolved, { endpoint }: Route): Exclusion | null {
+  if (!mustBeFree || isFree(endpoint.pricing)) return null
+  return { rule: 'free', sentence: `${endpoint.providerSlug} does not serve it for free` }
+}
+
+/** Checked last, so that a 403 is returned only if nothing but a guardrail excludes the endpoint. */
+function guardrailExclusion(
+  { model }: Resolved,
+  { endpoint, provider }: Route,
+  { caller: { key } }: PlanInput,
+): Exclusion | null {
+  const reason = key.guardrails ? forbids(key.guardrails, model, endpoint, provider) : null
+  return reason === null ? null : { rule: 'guardrail', sentence: reason }
 }
 
 const isFree = (pricing: Pricing | null): boolean => pricing !== null && !isPriced(pricing)

@@ -1,15 +1,13 @@
 import type { Attempt } from '../../core/attempt.ts'
-import { badRequest } from '../../core/errors.ts'
-import { forbids } from '../../core/guardrail.ts'
-import { byokKeysOf, type Rejection, type Route, routesTo } from '../../core/route.ts'
-import type { CredentialRecord, ModelRecord, ProviderRecord } from '../../core/snapshot.ts'
-import { findVariant, type Variant } from '../../core/variant.ts'
+import type { Route } from '../../core/route.ts'
+import type { CredentialRecord, ModelRecord } from '../../core/snapshot.ts'
 import { dialectFor } from './dialect-choice.ts'
-import { type Exclusion, exclusionOf } from './eligible.ts'
-import { KINDS } from './kinds.ts'
+import { exclusionOf } from './eligible.ts'
+import { explain } from './explain.ts'
 import { ordered, type SortKey } from './order.ts'
 import type { PlanInput } from './plan-input.ts'
 import { allCoolingDown, nothingEligible, unknownModel } from './rejections.ts'
+import { type Resolved, requestedModels, resolve } from './resolve.ts'
 
 export interface Plan {
   /** Best first, never empty. */
@@ -23,15 +21,6 @@ export interface Plan {
   eligible: readonly Attempt[]
 }
 
-interface Resolved {
-  model: ModelRecord
-  routes: Route[]
-  rejections: Rejection[]
-  sort: SortKey | undefined
-  isFree: boolean
-  unserved: string[]
-}
-
 /** Turns request, caller, snapshot and health into ordered attempts. Pure except for `random`. */
 export function plan(input: PlanInput): Plan {
   const names = requestedModels(input)
@@ -43,9 +32,8 @@ export function plan(input: PlanInput): Plan {
   }
   if (known.length === 0) throw unknownModel(requested, input.snapshot)
 
-  const exclusions: Exclusion[] = []
-  const attempts = attemptsFor(known, input, exclusions)
-  if (attempts.length === 0) throw nothingEligible(requested, exclusions)
+  const attempts = attemptsFor(known, input)
+  if (attempts.length === 0) throw nothingEligible(requested, explain(input))
 
   return {
     attempts: openOf(attempts, input),
@@ -69,63 +57,14 @@ function openOf(attempts: Attempt[], { cooldownOf, now }: PlanInput): Attempt[] 
 /** The gateway's credentials at an endpoint are one account; each BYOK key is an account of its own. */
 export const accountOf = ({ endpoint, byokKey }: Attempt): string => `${endpoint.id}\n${byokKey?.id ?? ''}`
 
-function requestedModels({ request, caller }: Pick<PlanInput, 'request' | 'caller'>): string[] {
-  if (request.models.length > 0) return request.models
-  const kind = KINDS[request.apiType]
-  const usual = kind.defaultModel?.(caller.workspace)
-  if (usual) return [usual]
-  throw badRequest(
-    kind.defaultName === undefined
-      ? 'is required: name a model'
-      : `is required: neither "model" nor "models" is set, and this workspace has no ${kind.defaultName}`,
-    'model',
-  )
-}
-
 function strategyOf(names: string[], known: Resolved[], requested: string): Plan['strategy'] {
   if (names.length > 1) return 'fallback'
   const id = known[0]?.model.id
   return id === requested || id === requested.replace(/:[a-z]+$/, '') ? 'direct' : 'alias'
 }
 
-/** All providers of the requested models, before preferences, guardrails and health exclude any. */
-export function requestedProviders(
-  input: Pick<PlanInput, 'request' | 'caller' | 'snapshot'>,
-): readonly ProviderRecord[] {
-  const found = requestedModels(input).flatMap((name) => resolve(name, input)?.routes ?? [])
-  return [...new Set(found.map(({ provider }) => provider))]
-}
-
-const SORT_OF: Partial<Record<Variant, SortKey>> = { nitro: 'throughput', floor: 'price', exacto: 'exacto' }
-
-/** Looks up the gateway's models first, so that a BYOK key never changes which model a name refers to. */
-function resolve(
-  name: string,
-  { caller, snapshot }: Pick<PlanInput, 'caller' | 'snapshot'>,
-): Resolved | undefined {
-  const byokKeys = byokKeysOf(caller, snapshot)
-  const shared = findVariant(name, snapshot.models)
-  const found =
-    shared ?? (byokKeys.length > 0 && findVariant(name, snapshot.withByok?.models ?? snapshot.models))
-  if (!found) return undefined
-  const { model, variant } = found
-  const { routes, rejections } = routesTo(model, byokKeys, snapshot)
-  // The model is available through BYOK only, and this workspace has no key for it.
-  if (!shared && routes.length === 0 && rejections.length === 0) return undefined
-  const sort = variant ? SORT_OF[variant] : undefined
-  const isFree = variant === 'free'
-  return {
-    model,
-    routes,
-    rejections,
-    sort,
-    isFree,
-    unserved: variant && !sort && !isFree ? [`:${variant}`] : [],
-  }
-}
-
 /** Orders the endpoints model by model; with `sort.partition: none`, the endpoints of all models together. */
-function attemptsFor(known: readonly Resolved[], input: PlanInput, exclusions: Exclusion[]): Attempt[] {
+function attemptsFor(known: readonly Resolved[], input: PlanInput): Attempt[] {
   const { request, caller } = input
   const { preferences } = request
   const inOrder = (eligible: Attempt[], variant: SortKey | undefined): Attempt[] => {
@@ -134,35 +73,21 @@ function attemptsFor(known: readonly Resolved[], input: PlanInput, exclusions: E
     return ordered(eligible, { ...input, sort, preferences })
   }
   const [only] = known
-  if (only && known.length === 1) return inOrder(eligibleFor(only, input, exclusions), only.sort)
-  const eligible = known.map((entry) => eligibleFor(entry, input, exclusions))
+  if (only && known.length === 1) return inOrder(eligibleFor(only, input), only.sort)
+  const eligible = known.map((entry) => eligibleFor(entry, input))
   if (preferences.sortPartition !== 'none') {
     return eligible.flatMap((attempts, index) => inOrder(attempts, known[index]?.sort))
   }
   return inOrder(eligible.flat(), known.find(({ sort }) => sort !== undefined)?.sort)
 }
 
-function eligibleFor(entry: Resolved, input: PlanInput, exclusions: Exclusion[]): Attempt[] {
+function eligibleFor(entry: Resolved, input: PlanInput): Attempt[] {
   const eligible: Attempt[] = []
   for (const route of entry.routes) {
-    const exclusion =
-      exclusionOf(route.endpoint, route.provider, entry.isFree, input) ??
-      guardrailExclusion(entry.model, route, input)
-    if (exclusion) exclusions.push(exclusion)
-    else for (const attempt of withCredentials(entry.model, route, input)) eligible.push(attempt)
+    if (exclusionOf(entry, route, input)) continue
+    for (const attempt of withCredentials(entry.model, route, input)) eligible.push(attempt)
   }
-  for (const { why } of entry.rejections) exclusions.push({ rule: 'byok', sentence: why })
   return eligible
-}
-
-/** Checked last, so that a 403 is returned only if nothing but a guardrail excludes the endpoint. */
-function guardrailExclusion(
-  model: ModelRecord,
-  { endpoint, provider }: Route,
-  { caller: { key } }: PlanInput,
-): Exclusion | null {
-  const reason = key.guardrails ? forbids(key.guardrails, model, endpoint, provider) : null
-  return reason === null ? null : { rule: 'guardrail', sentence: reason }
 }
 
 const sortKey = (name: string | null): SortKey | undefined =>

@@ -3,7 +3,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import { badRequest, GatewayError, NEVER_RETRY, notFound, unavailable } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
 import { howToConfigure } from '../../providers/environment.ts'
-import type { Exclusion } from './eligible.ts'
+import type { Considered } from './explain.ts'
 import type { Cooldown } from './health.ts'
 
 export function unknownModel(name: string, snapshot: Snapshot): GatewayError {
@@ -21,7 +21,8 @@ export function unknownModel(name: string, snapshot: Snapshot): GatewayError {
 }
 
 /** The most specific exclusion determines the status: 400 for a missing price or a wrong route, 403 for a guardrail. */
-export function nothingEligible(name: string, exclusions: Exclusion[]): GatewayError {
+export function nothingEligible(name: string, considered: readonly Considered[]): GatewayError {
+  const exclusions = considered.flatMap((each) => each.exclusions.slice(0, 1))
   const shown = JSON.stringify(name.slice(0, 120))
   const unpriced = exclusions.find((exclusion) => exclusion.rule === 'unpriced')
   if (unpriced) return badRequest(unpriced.sentence)
