@@ -17,6 +17,8 @@ export interface ProviderQuirks {
   readonly reasoningField?: 'reasoning' | 'reasoning_effort'
   /** True: its chat completions accept `cache_control` on texts, tools and the body. */
   readonly cacheMarks?: true
+  /** True: it runs tools of the type `openrouter:…` itself. */
+  readonly serverTools?: true
   /** False: its `/responses` accepts only OpenAI's own fields; penalties, `top_k` and similar ones are a 400. */
   readonly responsesExtensions?: boolean
   /** Reasoning models that it serves, or serves better, on chat completions although it has `/responses`. By its names. */

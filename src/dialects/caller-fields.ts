@@ -1,6 +1,6 @@
 import { badRequest } from '../core/errors.ts'
 import type { DialectName, JsonObject } from '../core/events.ts'
-import { defined, isObject, objectsIn } from '../core/json.ts'
+import { defined, isObject } from '../core/json.ts'
 import type {
   ContentPart,
   Cutoffs,
@@ -13,6 +13,7 @@ import type { ChatPreferences } from './caller-schema.ts'
 import type { Drop } from './dropped.ts'
 import { quoted } from './mismatch.ts'
 import { checkPlugins, type Plugin } from './plugin-schema.ts'
+import { refuseUnbuilt, serverToolOf } from './unbuilt.ts'
 
 /** Reading and checking of fields that the bodies of several dialects share. */
 
@@ -63,12 +64,15 @@ export function readConversationRouting(
   headers: Headers,
 ): RoutedRequest {
   if (body.plugins) checkPlugins(body.plugins)
-  return { ...readRouting(apiType, body, headers, body.route), dialect, stream: body.stream === true }
+  refuseUnbuilt(body)
+  const routing = {
+    ...readRouting(apiType, body, headers, body.route),
+    dialect,
+    stream: body.stream === true,
+  }
+  const serverTool = body['tools'] ? serverToolOf(body) : undefined
+  return serverTool === undefined ? routing : { ...routing, serverTool }
 }
-
-/** Plugins that the caller asked for and that do not exist in the body's dialect. */
-export const unservedOf = ({ plugins }: JsonObject): string[] =>
-  objectsIn(plugins).flatMap(({ id, enabled }) => (enabled === false ? [] : [`plugins.${String(id)}`]))
 
 /** One text without marks becomes a string, which every provider takes. */
 export function plainest(parts: ContentPart[]): string | ContentPart[] {

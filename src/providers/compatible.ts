@@ -97,7 +97,13 @@ export const vendors: readonly Vendor[] = [
     baseUrl: 'https://openrouter.ai/api/v1',
     keys: ['OPENROUTER_API_KEY'],
     alsoSpeaks: ['responses'],
-    quirks: { ...BOTH_BOUNDS, reasoningField: 'reasoning', cacheMarks: true, takesUrls: true },
+    quirks: {
+      ...BOTH_BOUNDS,
+      reasoningField: 'reasoning',
+      cacheMarks: true,
+      takesUrls: true,
+      serverTools: true,
+    },
   },
   {
     slug: 'vercel',

@@ -14,11 +14,13 @@ export function sampleOf(schema: TSchema, i: number, name: string): unknown {
     case 'number':
       return schema.minimum ?? 1
     case 'boolean':
-      return true
+      // Most plugins are accepted only if they are disabled.
+      return name !== 'enabled'
     case 'array':
       return [sampleOf(schema.items, i, name)]
     default: {
-      const required: string[] = schema.required ?? []
+      const required: string[] = [...(schema.required ?? [])]
+      if (schema.properties?.enabled) required.push('enabled')
       return Object.fromEntries(required.map((key) => [key, sampleOf(schema.properties[key], i, key)]))
     }
   }

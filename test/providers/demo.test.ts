@@ -85,7 +85,7 @@ describe.concurrent('optional fields', () => {
       'tools',
       { tools: [{ type: 'function', function: { name: 'f', parameters: {} } }], tool_choice: 'auto' },
     ],
-    ['a foreign tool', { tools: [{ type: 'openrouter:datetime' }], tool_choice: 'required' }],
+    ['a foreign tool', { tools: [{ type: 'web_search' }], tool_choice: 'required' }],
     ['sampling', { temperature: 2, top_p: 0.1, top_k: 3, seed: 1, logit_bias: { 1: 2 }, stop: ['zzz'] }],
     ['plugins', { plugins: [{ id: 'web', enabled: false }] }],
     ['reasoning', { reasoning: { effort: 'high' }, reasoning_effort: 'high' }],

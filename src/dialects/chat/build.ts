@@ -1,6 +1,6 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { asList, fieldsOf, isObject } from '../../core/json.ts'
+import { fieldsOf } from '../../core/json.ts'
 import { bodyIn, type InferenceRequest } from '../../core/request.ts'
 import { withSystemRole } from '../caller-fields.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
@@ -61,7 +61,6 @@ export function buildChat(request: InferenceRequest, attempt: Attempt): DialectC
     applyQuirks(body, quirks.chat, drop)
     applyConversation(body, attempt, quirks.chat, drop)
   }
-  if (own) nameUnserved(own, dropped)
   return { path: '/chat/completions', headers: {}, body, dropped }
 }
 
@@ -136,12 +135,4 @@ function leaveOutUnsupported(body: JsonObject, { endpoint }: Attempt, dropped: s
     delete body[name]
     dropped.push(name)
   }
-}
-
-/** What the caller asked the gateway itself for, and nothing here does. */
-function nameUnserved({ plugins, transforms }: JsonObject, dropped: string[]): void {
-  for (const plugin of asList(plugins)) {
-    if (isObject(plugin) && plugin.enabled !== false) dropped.push(`plugins.${plugin.id}`)
-  }
-  if (Array.isArray(transforms) && transforms.length > 0) dropped.push('transforms')
 }

@@ -2,7 +2,6 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { fieldsOf, isObject, isString } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
-import { unservedOf } from '../caller-fields.ts'
 import type { Drop } from '../dropped.ts'
 import { generationOf } from './build-thinking.ts'
 import { NOT_SENT } from './schema.ts'
@@ -29,7 +28,6 @@ export function ownBody(request: InferenceRequest, attempt: Attempt, drop: Drop)
     const config = fieldsOf(body.generationConfig)
     body.generationConfig = { ...config, maxOutputTokens: attempt.outputBound }
   }
-  for (const name of unservedOf(request.body)) drop(name)
   return body
 }
 

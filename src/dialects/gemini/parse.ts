@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject } from '../../core/json.ts'
 import type { Effort, InferenceRequest, Reasoning } from '../../core/request.ts'
 import { words } from '../../core/words.ts'
-import { readConversationRouting, unservedOf } from '../caller-fields.ts'
+import { readConversationRouting } from '../caller-fields.ts'
 import { bodyCheck } from '../mismatch.ts'
 import { readContents } from './parse-contents.ts'
 import { createKeep, type Keep } from './parse-parts.ts'
@@ -127,5 +127,4 @@ const CONFIG = new Set(Object.keys(generationConfig.properties))
 function keepRest(body: JsonObject & GeminiBody, keep: Keep): void {
   keep.rest(body, new Set([...CARRIED, ...NOT_SENT]), '')
   if (isObject(body.generationConfig)) keep.rest(body.generationConfig, CONFIG, 'generationConfig.')
-  for (const name of unservedOf(body)) keep(name)
 }

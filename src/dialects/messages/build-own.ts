@@ -2,7 +2,6 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { asList, fieldsOf, isObject, isString, isText } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
-import { unservedOf } from '../caller-fields.ts'
 import { hasUnsignedTurn, type Traits } from '../claude.ts'
 import { type Drop, leaveOut } from '../dropped.ts'
 import { isSealed } from '../opaque.ts'
@@ -37,7 +36,6 @@ export function ownBody(
     delete body[name]
     drop(name)
   }
-  for (const name of unservedOf(request.body)) drop(name)
   return body
 }
 

@@ -2,7 +2,7 @@ import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, restOf } from '../../core/json.ts'
 import type { InferenceRequest, Reasoning } from '../../core/request.ts'
-import { readConversationRouting, unservedOf } from '../caller-fields.ts'
+import { readConversationRouting } from '../caller-fields.ts'
 import { bodyCheck } from '../mismatch.ts'
 import { createKeep, type Keep, NOT_SENT } from './fields.ts'
 import { readMessages } from './parse-messages.ts'
@@ -116,7 +116,6 @@ function keepRest(body: JsonObject & MessagesBody, keep: Keep): void {
   for (const name of Object.keys(body.output_config ?? {})) {
     if (name !== 'effort' && name !== 'format') keep(`output_config.${name}`)
   }
-  for (const name of unservedOf(body)) keep(name)
 }
 
 /** With this beta a budget spans the calls of tools and may be larger than one answer. */

@@ -178,14 +178,13 @@ const INCLUDED: ReadonlySet<string> = new Set(['reasoning.encrypted_content', TO
 
 /** Fields that only a provider of this dialect accepts, by name. */
 function ownFieldsOf(body: JsonObject & ResponsesBody): string[] {
-  const { include, truncation, text, plugins } = body
+  const { include, truncation, text } = body
   const names = Object.keys(body).filter(
     (name) => body[name] !== null && body[name] !== undefined && !CARRIED.has(name) && !READ_APART.has(name),
   )
   if (truncation === 'auto') names.push('truncation')
   for (const name of include ?? []) if (!INCLUDED.has(name)) names.push(`include.${name}`)
   for (const name of Object.keys(text ?? {})) if (name !== 'format') names.push(`text.${name}`)
-  for (const plugin of plugins ?? []) if (plugin.enabled !== false) names.push(`plugins.${plugin.id}`)
   return names
 }
 

@@ -33,6 +33,14 @@ const rules: readonly Rule[] = [
     const first = refusals.every((reason) => reason !== null) ? refusals[0] : null
     return first ? { rule: 'input', sentence: `${provider.name} ${first}` } : null
   },
+  (endpoint, provider, { request: { serverTool, dialect } }) =>
+    serverTool === undefined ||
+    (provider.quirks.serverTools === true && dialectsOf(provider, endpoint).includes(dialect))
+      ? null
+      : {
+          rule: 'input',
+          sentence: `${JSON.stringify(serverTool.slice(0, 60))} is a server tool: this gateway does not run tools yet, and ${provider.name} does not run it for this request. Send a function that your program runs, or a tool of the provider`,
+        },
   (endpoint) =>
     endpoint.pricing
       ? null

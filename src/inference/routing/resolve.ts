@@ -1,4 +1,4 @@
-import { badRequest } from '../../core/errors.ts'
+import { badRequest, type GatewayError } from '../../core/errors.ts'
 import { byokKeysOf, type Rejection, type Route, routesTo } from '../../core/route.ts'
 import type { ModelRecord, ProviderRecord } from '../../core/snapshot.ts'
 import { findVariant, type Variant } from '../../core/variant.ts'
@@ -54,6 +54,7 @@ export function resolve(
   const { routes, rejections } = routesTo(model, byokKeys, snapshot)
   // The model is available through BYOK only, and this workspace has no key for it.
   if (!shared && routes.length === 0 && rejections.length === 0) return undefined
+  if (variant === 'online') throw noSearch(name)
   const sort = variant ? SORT_OF[variant] : undefined
   const isFree = variant === 'free'
   return {
@@ -65,3 +66,9 @@ export function resolve(
     unserved: variant && !sort && !isFree ? [`:${variant}`] : [],
   }
 }
+
+const noSearch = (name: string): GatewayError =>
+  badRequest(
+    `${JSON.stringify(name.slice(0, 120))} asks for a web search, and this gateway has none of its own yet. Name the model without ":online"; the search tool of a provider is passed on in \`tools\``,
+    'model',
+  )

@@ -102,13 +102,6 @@ test('fields for the gateway are not sent; all others are', () => {
   expect(built({ ...kept, ...gateway }).body).toEqual({ messages: HELLO, model: 'large-2026', ...kept })
 })
 
-test('unsupported fields are named: nothing is dropped silently', () => {
-  const plugins = [{ id: 'moderation' }, { id: 'web', enabled: false }, { id: 'file-parser', enabled: true }]
-  const call = built({ plugins, preset: 'p', transforms: ['middle-out'] })
-  expect(call.dropped).toEqual(['plugins.moderation', 'plugins.file-parser', 'transforms'])
-  expect(call.body).toEqual({ messages: HELLO, model: 'large-2026' })
-})
-
 test('a null of a known field is left out; a null of an unknown field is sent', () => {
   const { body } = built({ temperature: null, stop: null, tools: null, seed: null, stream: null, odd: null })
   expect(body).toEqual({ model: 'large-2026', messages: HELLO, odd: null })

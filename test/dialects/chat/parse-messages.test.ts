@@ -73,7 +73,7 @@ test('a turn with tool calls, reasoning and its answer', () => {
 
 test('tools and their choice', () => {
   const fn = { type: 'function', function: { name: 'f', description: 'd', parameters: {}, strict: null } }
-  const search = { type: 'openrouter:web_search', parameters: { max_results: 3 } }
+  const search = { type: 'web_search', parameters: { max_results: 3 } }
   const request = parse({ tools: [fn, search], tool_choice: { type: 'function', function: { name: 'f' } } })
   expect(request.tools).toEqual([
     { type: 'function', name: 'f', description: 'd', parameters: {} },

@@ -154,7 +154,7 @@ test('limits are inclusive', () => {
     top_logprobs: 20,
     max_tokens: 1,
     plugins: [
-      { id: 'web', max_results: 25 },
+      { id: 'web', max_results: 25, enabled: false },
       { id: 'fusion', max_tool_calls: 16, enabled: false },
     ],
     service_tier: 'fast',

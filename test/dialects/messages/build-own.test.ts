@@ -71,7 +71,7 @@ test('fields for the gateway are not sent', () => {
     models: ['b'],
     fallbacks: [{ model: 'c' }],
     provider: { sort: 'price' },
-    plugins: [{ id: 'web' }],
+    plugins: [{ id: 'web', enabled: false }],
     route: 'fallback',
     session_id: 's',
     trace: { trace_id: 't' },
@@ -86,7 +86,7 @@ test('fields for the gateway are not sent', () => {
     stream: true,
     metadata: { user_id: 'u' },
   })
-  expect(dropped).toEqual(['plugins.web'])
+  expect(dropped).toEqual([])
 })
 
 describe('content of other providers', () => {

@@ -118,7 +118,7 @@ describe('fields', () => {
         max_tool_calls: 2,
         include: ['reasoning.encrypted_content', 'web_search_call.results'],
         text: { verbosity: 'low' },
-        plugins: [{ id: 'web' }, { id: 'moderation', enabled: false }],
+        plugins: [{ id: 'moderation', enabled: false }],
         brand_new: 1,
         store: true,
         previous_response_id: 'resp_1',
@@ -131,7 +131,6 @@ describe('fields', () => {
           'truncation',
           'include.web_search_call.results',
           'text.verbosity',
-          'plugins.web',
         ],
       },
     ],
@@ -180,7 +179,6 @@ describe('tools', () => {
         GRAMMAR,
         { type: 'namespace', name: 'crm', tools: [{ ...FUNCTION, name: 'find' }] },
         search,
-        { type: 'openrouter:web_search', parameters: {} },
       ],
     })
     expect(tools).toMatchObject([
@@ -192,7 +190,6 @@ describe('tools', () => {
       },
       { type: 'function', name: 'crm__find' },
       { type: 'other', data: search },
-      { type: 'other', data: { type: 'openrouter:web_search' } },
     ])
   })
 

@@ -210,7 +210,6 @@ describe('order', () => {
   })
 
   test.each([
-    ['lab/tiny:online', [':online']],
     ['lab/tiny:thinking', [':thinking']],
     ['lab/tiny:extended', [':extended']],
     ['lab/tiny:floor', []],
@@ -265,5 +264,27 @@ describe('refusals', () => {
     const error = refusal({ request: request({ models: ['lab/other'] }), blocks })
     expect(error.status).toBe(503)
     expect(error.headers?.['retry-after']).toBe('1')
+  })
+})
+
+describe('a server tool', () => {
+  const at = (slug: string) => model(`${slug}/m`, [endpoint(slug, `${slug}/m`)])
+  const providers = [provider('plain'), provider('runs', { quirks: { serverTools: true } })]
+  const pair = snapshot(providers, directory([at('plain'), at('runs')], []))
+  const withTool = (models: string[], dialect: 'chat' | 'messages') =>
+    plan({
+      request: { ...request({ models }), dialect, serverTool: 'openrouter:datetime' },
+      caller: caller(),
+      snapshot: pair,
+      now: NOW,
+      cooldownOf: () => null,
+      latencyMs: () => null,
+      random: () => 0.5,
+    }).attempts.map(({ provider: { slug } }) => slug)
+
+  test('is for the providers that run it, in the dialect that has it', () => {
+    expect(withTool(['plain/m', 'runs/m'], 'chat')).toEqual(['runs'])
+    expect(() => withTool(['plain/m'], 'chat')).toThrow('"openrouter:datetime" is a server tool')
+    expect(() => withTool(['runs/m'], 'messages')).toThrow('"openrouter:datetime" is a server tool')
   })
 })

@@ -1,0 +1,75 @@
+import { badRequest } from '../core/errors.ts'
+import type { JsonObject } from '../core/events.ts'
+import { asList, isObject, isString, objectsIn } from '../core/json.ts'
+import { quoted } from './mismatch.ts'
+import type { Plugin } from './plugin-schema.ts'
+
+/** What the gateway lacks for a plugin. Without an entry, an enabled plugin gets what it asks for. */
+const MISSING: Partial<Record<Plugin['id'], string>> = {
+  'auto-router': 'the choice of a model by the prompt',
+  'auto-beta-router': 'the choice of a model by the prompt',
+  'context-compression': 'the compression of conversations',
+  fusion: 'the fusion of several answers',
+  moderation: 'moderation by a plugin; the content filters of a guardrail are available',
+  'pareto-router': 'the choice of a model by quality and price',
+  'response-healing': 'the repair of broken JSON',
+  'switchyard-router': 'the choice of a model by the prompt',
+  web: 'a web search of its own; the search tool of a provider is passed on in `tools`',
+  'web-fetch': 'a fetch of pages of its own; the fetch tool of a provider is passed on in `tools`',
+}
+
+interface Asking extends JsonObject {
+  plugins?: readonly Plugin[] | null
+}
+
+/** Rejects what the caller asks of the gateway and this version lacks: 400 with its name, never silence. */
+export function refuseUnbuilt(body: Asking): void {
+  const { plugins, transforms, tools, stop_server_tools_when } = body
+  for (const [i, plugin] of (plugins ?? []).entries()) refusePlugin(plugin, `plugins[${i}]`)
+  const [transform] = asList(transforms)
+  if (transform !== undefined) {
+    throw badRequest(
+      `${quoted(String(transform))} is not available: this gateway does not compress conversations yet. Send an empty list`,
+      'transforms[0]',
+    )
+  }
+  if (asList(stop_server_tools_when).length === 0) return
+  const other = asList(tools).findIndex((tool) => isObject(tool) && !isCallers(tool))
+  if (other === -1) return
+  throw badRequest(
+    `holds for tools that this gateway runs, and it does not run tools yet; no provider accepts such a condition for tools[${other}]`,
+    'stop_server_tools_when',
+  )
+}
+
+function refusePlugin(plugin: Plugin, path: string): void {
+  if (plugin.enabled === false) return
+  if (plugin.id === 'file-parser') {
+    const engine = plugin.pdf?.engine ?? 'native'
+    if (engine === 'native') return
+    throw badRequest(
+      `${quoted(engine)} is not available: this gateway does not parse files yet. "native" sends a file to models that read it`,
+      `${path}.pdf.engine`,
+    )
+  }
+  const missing = MISSING[plugin.id]
+  if (missing === undefined) return
+  throw badRequest(
+    `"${plugin.id}" is not available: this gateway does not have ${missing}. Remove the plugin, or disable it with "enabled": false`,
+    `${path}.id`,
+  )
+}
+
+/** The first tool that the gateway would have to run: only the providers that run it themselves can serve it. */
+export function serverToolOf({ tools }: JsonObject): string | undefined {
+  for (const { type } of objectsIn(tools)) {
+    if (isString(type) && type.startsWith('openrouter:')) return type
+  }
+  return undefined
+}
+
+const CALLERS_TYPES = new Set<unknown>(['function', 'custom', 'namespace'])
+
+/** A tool that the caller's program runs: a condition that ends a loop of server tools holds without a loop. */
+const isCallers = ({ type, name, functionDeclarations }: JsonObject): boolean =>
+  type === undefined ? isString(name) || functionDeclarations !== undefined : CALLERS_TYPES.has(type)
