@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { benchCache } from './cache.ts'
 import { benchCatalog } from './catalog.ts'
 import { benchDialects } from './dialects.ts'
+import { benchFaults } from './faults.ts'
 import { benchFilters } from './filters.ts'
 import { benchGateway } from './gateway.ts'
 import { benchHostile } from './hostile.ts'
@@ -42,6 +43,7 @@ const benches = {
   cache: benchCache,
   ledger: benchLedger,
   hostile: benchHostile,
+  faults: benchFaults,
   plan: benchPlan,
   snapshot: benchSnapshot,
 } satisfies Record<Bench, unknown>

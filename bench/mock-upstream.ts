@@ -149,7 +149,7 @@ function answer(socket: Socket<Connection>, path: string, body: string) {
 }
 
 /** Where the first request in `bytes` has its body, or null while it is not complete. */
-function wholeRequest(bytes: Buffer): { path: string; start: number; end: number } | null {
+export function requestIn(bytes: Buffer): { path: string; start: number; end: number } | null {
   const headEnd = bytes.indexOf(HEAD_END)
   if (headEnd < 0) return null
   const head = bytes.toString('latin1', 0, headEnd)
@@ -162,7 +162,7 @@ function receive(socket: Socket<Connection>, incoming: Buffer) {
   const { data } = socket
   let bytes = data.received === null ? incoming : Buffer.concat([data.received, incoming])
   while (bytes.length > 0) {
-    const request = wholeRequest(bytes)
+    const request = requestIn(bytes)
     if (request === null) break
     answer(socket, request.path, bytes.toString('latin1', request.start, request.end))
     bytes = bytes.subarray(request.end)

@@ -10,6 +10,7 @@ const BENCHES = [
   'cache',
   'ledger',
   'hostile',
+  'faults',
   'plan',
   'snapshot',
 ] as const
@@ -47,14 +48,16 @@ export interface Settings {
   isSmoke: boolean
   coldStarts: number
   isQuick: boolean
-  /** Of the hostile requests only those with this in their name. */
+  /** How long the bench of faults keeps providers down. */
+  faultSeconds: number
+  /** Of the hostile requests or the faults only those with this in their name. */
   only: string | null
   isMarkdown: boolean
   isProfile: boolean
   fromSource: boolean
 }
 
-export const USAGE = `bun run bench [gateway|dialects|catalog|filters|cache|ledger|hostile|plan|snapshot] [--quick] [--markdown] [--profile] [--source] [--smoke] [--targets a,b] [--peers file] [--only text] [--rounds n] [--seconds s]
+export const USAGE = `bun run bench [gateway|dialects|catalog|filters|cache|ledger|hostile|faults|plan|snapshot] [--quick] [--markdown] [--profile] [--source] [--smoke] [--targets a,b] [--peers file] [--only text] [--rounds n] [--seconds s]
 
 gateway      the gateway against a bare proxy, nginx and no gateway at all (the default)
 dialects     each dialect of callers before each dialect of providers
@@ -63,6 +66,7 @@ filters      content filters: what they add to a request, and how well the built
 cache        a cache miss and a cache hit, against a request without the cache
 ledger       whether money is enforced and kept, and what ten million generations cost
 hostile      the longest stop of the main thread under requests and replies that were made to cost much
+faults       what callers see of providers that fail, and how soon they are called again
 plan         the processor time of planning a request with 1, 3 and 50 endpoints
 snapshot     what a change of administration costs at 100 to 100,000 keys
 
@@ -71,11 +75,11 @@ snapshot     what a change of administration costs at 100 to 100,000 keys
 --markdown   the tables for docs/benchmarks.md
 --profile    runs Sluice from source under Bun's CPU profiler and prints where the time goes
 --source     Sluice from source also when dist/sluice is there
---only       hostile: the requests whose name has this text
+--only       hostile, faults: those whose name has this text
 --targets    of ${TARGET_NAMES.join(', ')}; default: all that are installed
 --peers      a JSON file, [{name, command, files, env, health, path, keys, modelPrefix}]: gateways to measure as well
 --rounds     how often each target takes its turn; default 7
---seconds    the measured time of each turn; default 1
+--seconds    the measured time of each turn; default 1. faults: how long all providers are down; default 5
 
 Of the ledger's bench:
 --steps      of ${LEDGER_STEPS.join(', ')}; default: all
@@ -128,6 +132,7 @@ export function readSettings(args: readonly string[]): Settings | null {
     },
     rounds: within('--rounds', values.rounds ?? (isShort ? '2' : '7'), 1, 100),
     turnMs: within('--seconds', values.seconds ?? (isShort ? '0.6' : '1'), 0.1, 600) * 1000,
+    faultSeconds: within('--seconds', values.seconds ?? (isShort ? '2' : '5'), 0.1, 600),
     warmMs: values.quick ? 500 : 5_000,
     warmUpRequests: isShort ? 2_000 : 25_000,
     peers: values.peers ?? null,
