@@ -59,6 +59,8 @@ interface Ours {
   readonly prompt: number
   readonly completion: number
   readonly cacheRead: number | null
+  /** Of the images that the model generates; null: it has no price apart. */
+  readonly imageOutput: number | null
 }
 
 interface Row {
@@ -96,6 +98,8 @@ function reasonFor(
   const [usual] = other.prices
   if (usual && isSame(ours.prompt, usual.prompt) && isSame(ours.completion, usual.completion ?? 0))
     return 'only the price of cached tokens differs'
+  if (usual && ours.imageOutput !== null && isSame(ours.imageOutput, usual.completion))
+    return 'theirs is our price of images; ours of text is that of their OpenRouter list'
   const third = later.get(`${provider}/${upstreamId}`)
   if (third && isSame(third.prompt, ours.prompt) && isSame(third.completion, ours.completion))
     return 'a later look at our source has our price'
@@ -154,6 +158,7 @@ function compareOne(
     prompt: perMillion(pricing.prompt),
     completion: perMillion(pricing.completion),
     cacheRead: pricing.inputCacheRead === undefined ? null : perMillion(pricing.inputCacheRead),
+    imageOutput: pricing.imageOutput === undefined ? null : perMillion(pricing.imageOutput),
   }
   const difference = agrees(ours, theirs) ? null : reasonFor(provider, upstreamId, ours, other, later)
   return { provider, upstreamId, ours, theirs, difference }

@@ -124,7 +124,7 @@ describe('the endpoints of an image model', () => {
       supported_parameters: { n: { min: 1, max: 1 } },
       pricing: [
         { billable: 'output_image', unit: 'token', cost_usd: 0.00003 },
-        { billable: 'output_text', unit: 'token', cost_usd: 0.00003 },
+        { billable: 'output_text', unit: 'token', cost_usd: 0.0000025 },
         { billable: 'input_text', unit: 'token', cost_usd: 0.0000003 },
         { billable: 'input_image', unit: 'token', cost_usd: 0.0000003 },
       ],

@@ -83,6 +83,37 @@ describe('a key with less than its sound or image may cost', () => {
     expect(reply.usage.cost).toBe(1.000015)
   })
 
+  const painted = (usage: object) => () =>
+    Response.json({
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      model: 'paints',
+      choices: [
+        {
+          index: 0,
+          finish_reason: 'stop',
+          message: {
+            role: 'assistant',
+            content: 'A cat.',
+            images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }],
+          },
+        },
+      ],
+      usage: { prompt_tokens: 10, completion_tokens: 50, total_tokens: 60, ...usage },
+    })
+
+  test('text beside an image is charged at the price of text', async () => {
+    upstream.on('paints', painted({ completion_tokens_details: { image_tokens: 40 } }))
+    const reply = await (await ask('paints', 1, [text])).json()
+    expect(reply.usage.cost).toBeCloseTo(0.08002, 9)
+  })
+
+  test('an image whose tokens are not counted apart is charged as an image', async () => {
+    upstream.on('paints', painted({}))
+    const reply = await (await ask('paints', 1, [text])).json()
+    expect(reply.usage.cost).toBe(0.00001 + 0.1)
+  })
+
   test('words alone are reserved at the price of words', async () => {
     upstream.on('hears', unary('Yes.'))
     expect((await ask('hears', 0.001, [text])).status).toBe(200)

@@ -8,6 +8,7 @@ import { withContextCache } from './context-cache.ts'
 import { compare, type FactModel, type FactProviders } from './document.ts'
 import { followsAnthropic, withHourWrites } from './hour-writes.ts'
 import { createIdentities, partsOf } from './identity.ts'
+import { withImageOutput } from './image-prices.ts'
 import type { ListedModel } from './listed.ts'
 import { pricingOf } from './prices.ts'
 import { joinProfiles, type ProfiledModel, plainNameOf } from './profiles.ts'
@@ -131,7 +132,9 @@ function priceAt(
 ): SeedPricing | null {
   const priced = pricingOf(cost)
   if (priced === null) return null
-  const pricing = followsAnthropic(provider, modelId) ? withHourWrites(priced) : priced
+  const pricing = followsAnthropic(provider, modelId)
+    ? withHourWrites(priced)
+    : withImageOutput(modelId, priced)
   const webSearch = provider === LISTED_AT ? listing?.webSearch : null
   return webSearch ? { ...pricing, web_search: webSearch } : pricing
 }

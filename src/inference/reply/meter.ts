@@ -106,7 +106,8 @@ export function createMeter(now: () => number, startedAt: number): Meter {
     see,
     settlement(ending, context) {
       const { promptTokensEstimate } = context.journal
-      const counted = count(ending, usage, { textLength, reasoningLength }, promptTokensEstimate)
+      const texts = count(ending, usage, { textLength, reasoningLength }, promptTokensEstimate)
+      const counted = withImages(texts, images, ending, context.pricing)
       const seen = { upstreamId, finish: finishes[0], startedAt, firstContentAt, serviceTier, images }
       return settledAs(ending, context, { counted, ...seen })
     },
@@ -196,6 +197,22 @@ function count(
   if (!isRunningTotal) return { usage: reported, source: 'provider' }
   const inputTokens = promptTokens(reported) === 0 ? promptTokensEstimate : reported.inputTokens
   return { usage: { ...reported, inputTokens, outputTokens, reasoningTokens }, source: 'estimated' }
+}
+
+/** Google's and OpenAI's tables have 1,120 to 1,400 tokens for an image of one megapixel. */
+const IMAGE_TOKENS = 1_400
+
+/**
+ * Images of a model with a price for them whose usage does not count them apart. A complete usage is their tokens: text
+ * costs less. Without one their tokens are estimated.
+ */
+function withImages(counted: Counted, images: number, ending: Ending, { imageOutput }: Pricing): Counted {
+  const { usage, source } = counted
+  if (images === 0 || imageOutput === undefined || usage.imageOutputTokens > 0 || ending === 'failed')
+    return counted
+  if (source === 'provider' && (ending === 'complete' || usage.outputTokens > 0))
+    return { source, usage: { ...usage, outputTokens: 0, imageOutputTokens: usage.outputTokens } }
+  return { source: 'estimated', usage: { ...usage, imageOutputTokens: images * IMAGE_TOKENS } }
 }
 
 /** docs/compatibility.md: a failure before any content is free; an estimate is more than 0 and never more than the hold. */
