@@ -72,6 +72,7 @@ function inputOf(size: number, more: object): PlanInput {
     endpoints: providers.map(({ slug }, index) => endpointOf(slug, index)),
   }
   for (const [index, { id }] of model.endpoints.entries()) {
+    measurements.tried(id, model.id)
     for (let count = 0; count < 20; count++) measurements.answered(id, 100 + ((index * 37 + count) % 90))
   }
   const messages = [
@@ -86,8 +87,9 @@ function inputOf(size: number, more: object): PlanInput {
     snapshot: snapshotOf(providers, model),
     now: Date.now(),
     cooldownOf: health.cooldownOf,
-    latencyMs: health.latencyMs,
     measured: measurements.of,
+    recent: measurements.recentOf,
+    inFlight: () => 0,
     random: Math.random,
   }
 }

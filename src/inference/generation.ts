@@ -5,7 +5,6 @@ import type { Carrier } from '../core/carrier.ts'
 import type { JsonObject } from '../core/events.ts'
 import type { AttemptOutcome, JournalEntry, Settlement } from '../core/generation.ts'
 import type { ContentLog } from '../core/generation-content.ts'
-import type { Measurements } from '../core/measurements.ts'
 import type { InferenceRequest, RoutedRequest } from '../core/request.ts'
 import type { Closing } from '../core/result.ts'
 import type { Snapshot } from '../core/snapshot.ts'
@@ -24,6 +23,7 @@ import type { CacheOptions } from './response-cache/cache-options.ts'
 import type { Lookup } from './response-cache/lookup.ts'
 import type { ResponseCache } from './response-cache/store.ts'
 import type { Health } from './routing/health.ts'
+import type { Meters } from './routing/measurements.ts'
 import type { Plan } from './routing/plan.ts'
 import type { ContextUse } from './upstream/context-cache/apply.ts'
 import type { ContextStore } from './upstream/context-cache/store.ts'
@@ -59,7 +59,7 @@ export interface RunDeps {
   readonly rates: Rates
   readonly running: Running
   readonly ticker: Ticker
-  readonly measurements: Measurements
+  readonly measurements: Pick<Meters, 'of' | 'recentOf'>
   /** The content log. */
   readonly contents: Pick<ContentLog, 'add'>
   /** Seals provider state that clients of a workspace send back with the next request. */

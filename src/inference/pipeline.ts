@@ -86,15 +86,16 @@ export function begin<Kind extends Metering, Request extends RoutedRequest>(
 const planningOf = (
   { request, caller, snapshot, startedAt }: Opening,
   { refusal }: Pick<BeginOptions<Metering>, 'refusal'>,
-  { health, measurements, random }: RunDeps,
+  { health, measurements, upstream, random }: RunDeps,
 ): PlanInput => ({
   request,
   caller,
   snapshot,
   now: startedAt,
   cooldownOf: health.cooldownOf,
-  latencyMs: health.latencyMs,
   measured: measurements.of,
+  recent: measurements.recentOf,
+  inFlight: upstream.inFlight,
   random: randomFor(request, random),
   refusal,
 })

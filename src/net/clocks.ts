@@ -78,7 +78,8 @@ export interface Bulkhead {
   /** Takes a place or throws an `UpstreamError` of kind `capacity`. One `leave` releases it. */
   enter(group: string, maxInFlight: number): void
   leave(group: string): void
-  inFlight(): number
+  /** Of one group, or of all. */
+  inFlight(group?: string): number
 }
 
 export function createBulkhead(maxInFlight: number): Bulkhead {
@@ -99,7 +100,7 @@ export function createBulkhead(maxInFlight: number): Bulkhead {
       else perGroup.set(group, taken - 1)
       total -= 1
     },
-    inFlight: () => total,
+    inFlight: (group) => (group === undefined ? total : (perGroup.get(group) ?? 0)),
   }
 }
 

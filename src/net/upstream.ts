@@ -22,8 +22,8 @@ export interface SendOptions {
  */
 export interface Upstream {
   send(call: UpstreamCall, options: SendOptions): Promise<UpstreamReply>
-  /** Calls whose body has not ended. */
-  inFlight(): number
+  /** Calls whose body has not ended: of one group, or of all. */
+  inFlight(group?: string): number
   close(): void
 }
 

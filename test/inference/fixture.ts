@@ -13,6 +13,8 @@ import type {
   WorkspaceRecord,
 } from '../../src/core/snapshot.ts'
 
+import { createRecent, type Recent } from '../../src/inference/routing/recent.ts'
+
 export const usd = (decimal: string): Price => parsePrice(decimal)
 
 export const pricing = (prompt: string, completion: string, more: Partial<Pricing> = {}): Pricing => ({
@@ -72,6 +74,21 @@ export function directory(models: ModelRecord[], known: string[] = []): ModelDir
     nearest: (_, count) => [...byId.keys()].slice(0, count),
     list: () => models,
   }
+}
+
+/** An endpoint that was tried a moment ago, with these figures. */
+export function recentAs({
+  latency,
+  speed,
+}: {
+  latency?: number | undefined
+  speed?: number | undefined
+}): Recent {
+  const recent = createRecent()
+  recent.triedAt = Number.MAX_SAFE_INTEGER
+  if (latency !== undefined) recent.latencyMs.add(0, latency)
+  if (speed !== undefined) recent.tokensPerSecond.add(0, speed)
+  return recent
 }
 
 export const snapshot = (providers: ProviderRecord[], models: ModelDirectory): Snapshot => ({

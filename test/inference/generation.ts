@@ -63,7 +63,7 @@ const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): 
     drain: async () => undefined,
   },
   ticker: watched.ticker,
-  measurements: { of: () => null },
+  measurements: { of: () => null, recentOf: () => undefined },
   contents: { add: () => undefined },
   carrierOf: never,
   cache: null,

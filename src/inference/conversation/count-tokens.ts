@@ -42,7 +42,7 @@ export async function countTokens(input: CountInput, deps: RunDeps): Promise<num
     now: input.startedAt,
     // An endpoint in cooldown may still count.
     cooldownOf: () => null,
-    latencyMs: deps.health.latencyMs,
+    recent: deps.measurements.recentOf,
     measured: deps.measurements.of,
     random: deps.random,
   })

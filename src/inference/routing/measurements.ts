@@ -3,11 +3,16 @@ import { gaveContent, type Settlement } from '../../core/generation.ts'
 import type { EndpointMeasurements, Measurements } from '../../core/measurements.ts'
 import { completionTokens } from '../../core/usage.ts'
 import type { Health } from './health.ts'
+import { createRecent, type ModelTries, type Recent } from './recent.ts'
 import { createSamples, type Samples } from './samples.ts'
 import { createUptime, type Uptime } from './uptime.ts'
 
 /** Records every attempt and every settled generation. Each call is O(1), in memory. */
 export interface Meters extends Measurements {
+  /** For sorting; undefined: this endpoint was not tried since the start. */
+  recentOf(endpointId: string): Recent | undefined
+  /** An attempt begins. */
+  tried(endpointId: string, modelId: string): void
   /** An attempt delivered its first content. */
   answered(endpointId: string, latencyMs: number): void
   /** An attempt failed before its first content. */
@@ -20,6 +25,7 @@ interface Meter {
   readonly latency: Samples
   readonly speed: Samples
   readonly uptime: Uptime
+  readonly recent: Recent
 }
 
 /** Invalid and unsuitable requests, a full bulkhead and rate limits do not count as downtime. */
@@ -28,10 +34,19 @@ const NOT_DOWN: ReadonlySet<UpstreamFailure> = new Set(['caller', 'unsuitable', 
 /** In memory only: a restart clears them. Each endpoint takes a few kilobytes at most. */
 export function createMeasurements(now: () => number): Meters {
   const meters = new Map<string, Meter>()
+  const triesByModel = new Map<string, ModelTries>()
+  const triesOf = (modelId: string): ModelTries => {
+    const known = triesByModel.get(modelId)
+    if (known !== undefined) return known
+    const tries = { count: 0 }
+    triesByModel.set(modelId, tries)
+    return tries
+  }
   const meterOf = (endpointId: string): Meter => {
     const known = meters.get(endpointId)
     if (known !== undefined) return known
     const meter = {
+      recent: createRecent(),
       latency: createSamples('smaller'),
       speed: createSamples('larger'),
       uptime: createUptime(),
@@ -44,7 +59,20 @@ export function createMeasurements(now: () => number): Meters {
       const meter = meters.get(endpointId)
       return meter === undefined ? null : readingOf(meter, now())
     },
-    answered: (endpointId, latencyMs) => meterOf(endpointId).latency.add(now(), latencyMs),
+    recentOf: (endpointId) => meters.get(endpointId)?.recent,
+    tried(endpointId, modelId) {
+      const { recent } = meterOf(endpointId)
+      recent.ofModel = triesOf(modelId)
+      recent.ofModel.count += 1
+      recent.triedCount = recent.ofModel.count
+      recent.triedAt = now()
+    },
+    answered(endpointId, latencyMs) {
+      const { latency, recent } = meterOf(endpointId)
+      const at = now()
+      latency.add(at, latencyMs)
+      recent.latencyMs.add(at, latencyMs)
+    },
     failed(endpointId, { kind }) {
       if (NOT_DOWN.has(kind)) return
       meterOf(endpointId).uptime.count(now(), false)
@@ -57,7 +85,9 @@ export function createMeasurements(now: () => number): Meters {
       const meter = meterOf(endpointId)
       meter.uptime.count(now(), cancelled || finishReason !== 'error')
       const speed = speedOf(settlement)
-      if (speed !== null) meter.speed.add(now(), speed)
+      if (speed === null) return
+      meter.speed.add(now(), speed)
+      meter.recent.tokensPerSecond.add(now(), speed)
     },
   }
 }
@@ -88,6 +118,10 @@ function speedOf(settlement: Settlement): number | null {
 /** A `Health` that also reports the result of each attempt to the meters. */
 export const metered = (health: Health, meters: Meters): Health => ({
   ...health,
+  trying(attempt) {
+    health.trying(attempt)
+    meters.tried(attempt.endpoint.id, attempt.model.id)
+  },
   succeeded(attempt, firstContentMs) {
     health.succeeded(attempt, firstContentMs)
     meters.answered(attempt.endpoint.id, firstContentMs)

@@ -1,15 +1,21 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { EndpointMeasurements, Percentiles } from '../../core/measurements.ts'
 import type { Cutoffs, ProviderPreferences } from '../../core/request.ts'
+import { byDraw, byValue, type Candidate, drawn, withFirst } from './candidates.ts'
 import { rankIn } from './endpoint-tags.ts'
+import { exploredFirst } from './explore.ts'
+import type { Recent } from './recent.ts'
 
 export type SortKey = 'price' | 'throughput' | 'latency' | 'exacto'
 
 export interface OrderInput {
   preferences: ProviderPreferences
   sort: SortKey | undefined
-  latencyMs(attempt: Attempt): number | null
+  now: number
+  /** Calls in flight to a provider. */
+  inFlight?(providerSlug: string): number
   measured?(endpointId: string): EndpointMeasurements | null
+  recent?(endpointId: string): Recent | undefined
   random(): number
 }
 
@@ -20,12 +26,92 @@ export interface OrderInput {
  */
 export function ordered(attempts: Attempt[], input: OrderInput): Attempt[] {
   if (attempts.length < 2) return attempts
-  const sorted = input.sort ? bySort(attempts, input.sort, input) : byWeight(attempts, input.random)
+  const candidates = drawn(attempts, input.random)
+  const chosen = input.sort ? bySort(candidates, input.sort, input) : byPriceShare(candidates, input)
+  const sorted = chosen.map(({ attempt }) => attempt)
   const listed = byokKeysFirst(listedFirst(preferredFirst(sorted, input), input.preferences.order), input)
   if (input.preferences.allowFallbacks || input.preferences.order) return listed
   const first = listed[0]
   return listed.filter((attempt) => attempt.endpoint.id === first?.endpoint.id)
 }
+
+/** Endpoints at the same price are alike: the less loaded of the first two is first. */
+function byPriceShare(candidates: Candidate[], input: OrderInput): Candidate[] {
+  candidates.sort(byDraw)
+  return lessLoadedFirst(candidates, (one, other) => one.price === other.price, input)
+}
+
+/**
+ * By the sort's figure, the best first. Endpoints within 5 percent of the best are alike and share requests by price. An
+ * endpoint without a figure, or with an old one, is first now and then: see `exploredFirst`.
+ */
+function bySort(candidates: Candidate[], sort: SortKey, input: OrderInput): Candidate[] {
+  for (const candidate of candidates) rate(candidate, sort, input)
+  candidates.sort(byValue)
+  const [best] = candidates
+  if (best === undefined) return candidates
+  const most = sort === 'price' ? best.value : best.value * ALIKE
+  const isAlike = ({ level, value }: Candidate): boolean => level === best.level && value <= most
+  const end = candidates.findIndex((candidate) => !isAlike(candidate))
+  const alike = end === -1 ? candidates : candidates.slice(0, end)
+  if (alike.length === 1) return explored(candidates, sort, input)
+  const shared = [...alike.sort(byDraw), ...candidates.slice(alike.length)]
+  return explored(
+    lessLoadedFirst(shared, (_, other) => isAlike(other), input),
+    sort,
+    input,
+  )
+}
+const ALIKE = 1.05
+
+const explored = (candidates: Candidate[], sort: SortKey, { recent, now }: OrderInput): Candidate[] =>
+  sort === 'price' || recent === undefined ? candidates : exploredFirst(candidates, recent, now)
+
+/**
+ * Of the first two endpoints, if they are alike, the one whose provider has more free places. A difference below a quarter
+ * of them counts as none: changing the endpoint loses the provider's prompt cache.
+ */
+function lessLoadedFirst(
+  candidates: Candidate[],
+  areAlike: (one: Candidate, other: Candidate) => boolean,
+  { inFlight }: OrderInput,
+): Candidate[] {
+  const [one] = candidates
+  if (inFlight === undefined || one === undefined) return candidates
+  const { id } = one.attempt.endpoint
+  const other = candidates.find(({ attempt }) => attempt.endpoint.id !== id)
+  if (other === undefined || !areAlike(one, other)) return candidates
+  const loadOf = ({ attempt: { provider } }: Candidate): number =>
+    inFlight(provider.slug) / provider.maxInFlight
+  return loadOf(one) - loadOf(other) < CLEARLY_LESS ? candidates : withFirst(candidates, other)
+}
+const CLEARLY_LESS = 0.25
+
+/** Sets the level and the value. */
+function rate(candidate: Candidate, sort: SortKey, { recent, now }: OrderInput): void {
+  if (sort === 'price') {
+    candidate.value = candidate.price
+    return
+  }
+  const { endpoint, model } = candidate.attempt
+  const known = recent?.(endpoint.id)
+  const speed = sort === 'throughput' ? (known?.tokensPerSecond.value() ?? null) : null
+  if (speed !== null) {
+    candidate.value = 1 / speed
+    return
+  }
+  const latencyMs = known?.latencyMs.value() ?? null
+  candidate.value = latencyMs ?? 0
+  candidate.level = latencyMs === null ? 2 : sort === 'throughput' ? 1 : 0
+  if (sort === 'exacto') {
+    const prior = model.scores?.toolSuccessRate ?? USUAL_TOOL_SUCCESS
+    const share = known?.toolCalls.value(now, prior) ?? prior
+    candidate.level += 3 * (100 - Math.round(100 * share))
+  }
+}
+
+/** Assumed of models without a benchmark. */
+const USUAL_TOOL_SUCCESS = 0.95
 
 /**
  * BYOK keys come before the gateway's credentials regardless of provider preferences; those marked as fallback come last.
@@ -41,8 +127,11 @@ function byokKeysFirst(attempts: Attempt[], { preferences, sort }: OrderInput): 
 
 function listedFirst(attempts: Attempt[], order: readonly string[] | undefined): Attempt[] {
   if (!order) return attempts
-  const rank = ({ provider, endpoint }: Attempt): number => rankIn(order, provider, endpoint)
-  return [...attempts].sort((a, b) => rank(a) - rank(b))
+  const ranks = attempts.map((attempt) => ({
+    attempt,
+    rank: rankIn(order, attempt.provider, attempt.endpoint),
+  }))
+  return ranks.sort((a, b) => a.rank - b.rank).map(({ attempt }) => attempt)
 }
 
 /** Endpoints that meet the preferences, then unmeasured ones, then slower ones. */
@@ -73,40 +162,3 @@ function isWithin(
   })
 }
 const PERCENTS = ['p50', 'p75', 'p90', 'p99'] as const
-
-/** Unmeasured endpoints come last. Quality is not measured, so `exacto` sorts by the time to the first content. */
-function bySort(attempts: Attempt[], sort: SortKey, { latencyMs, measured }: OrderInput): Attempt[] {
-  const slowness = ({ endpoint }: Attempt): number =>
-    -(measured?.(endpoint.id)?.tokensPerSecond?.p50 ?? Number.NEGATIVE_INFINITY)
-  const lateness = (attempt: Attempt): number => latencyMs(attempt) ?? Number.POSITIVE_INFINITY
-  if (sort === 'price') return [...attempts].sort((a, b) => compare(priceOf(a), priceOf(b)))
-  const byLateness = [...attempts].sort((a, b) => compare(lateness(a), lateness(b)))
-  return sort === 'throughput' ? byLateness.sort((a, b) => compare(slowness(a), slowness(b))) : byLateness
-}
-
-const compare = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1)
-
-/** Assumes three prompt tokens per completion token. */
-function priceOf({ endpoint: { pricing } }: Attempt): number {
-  if (!pricing) return 0
-  const { request, image = 0n, audioSecond = 0n, inputCharacter = 0n } = pricing
-  const perThing = (request + image) / 1_000n + audioSecond / 100n + inputCharacter
-  return Number(pricing.prompt * 3n + pricing.completion + perThing)
-}
-
-function byWeight(attempts: Attempt[], random: () => number): Attempt[] {
-  const cheapest = Math.min(...attempts.map(priceOf))
-  const weigh = (attempt: Attempt): number => {
-    const price = priceOf(attempt)
-    if (price === cheapest) return 1
-    return cheapest === 0 ? 1e-6 : (cheapest / price) ** 2
-  }
-  // Efraimidis and Spirakis: sorting by u^(1/w) is a weighted draw without replacement. One draw per endpoint, so that
-  // several credentials do not increase its share and keep their order.
-  const keys = new Map<string, number>()
-  for (const attempt of attempts) {
-    if (!keys.has(attempt.endpoint.id)) keys.set(attempt.endpoint.id, random() ** (1 / weigh(attempt)))
-  }
-  const keyOf = ({ endpoint }: Attempt): number => keys.get(endpoint.id) ?? 0
-  return [...attempts].sort((a, b) => keyOf(b) - keyOf(a))
-}

@@ -5,6 +5,7 @@ import type { EndpointMeasurements } from '../../core/measurements.ts'
 import type { InferenceRequest, RoutedRequest } from '../../core/request.ts'
 import type { EndpointRecord, Snapshot } from '../../core/snapshot.ts'
 import type { Cooldown } from './health.ts'
+import type { Recent } from './recent.ts'
 
 /** The parts of a conversation that determine its dialect; absent for other requests. */
 export type RequestFeatures = Partial<
@@ -18,9 +19,12 @@ export interface PlanInput {
   now: number
   /** See `Health`. */
   cooldownOf(attempt: Attempt, isOnly: boolean): Cooldown | null
-  latencyMs(attempt: Attempt): number | null
   /** Measurements of the last half hour; absent: nothing is measured. */
   measured?(endpointId: string): EndpointMeasurements | null
+  /** For sorting by latency, throughput and tool calls; absent: nothing is measured. */
+  recent?(endpointId: string): Recent | undefined
+  /** Calls in flight to a provider; absent: none. */
+  inFlight?(providerSlug: string): number
   /** Why a dialect does not support the request, to complete "<provider> …"; null if it does. Absent: every one does. */
   refusal?(dialect: DialectName, endpoint: EndpointRecord): string | null
   /** In [0, 1). Distributes requests over equal endpoints. */

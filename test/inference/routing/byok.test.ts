@@ -59,7 +59,6 @@ function planned(keys: readonly ByokKey[], name = TINY, blocked: readonly string
     now: 0,
     cooldownOf: ({ credential }, isOnly) =>
       blocked.includes(credential.id) && !isOnly ? { reason: 'failing', until: 1_000 } : null,
-    latencyMs: () => null,
     random: () => 0.5,
   })
 }

@@ -40,7 +40,6 @@ test.each(rows)('an endpoint is spoken to in %s', (_, ofProvider, ofEndpoint, di
     snapshot: snapshot([provider('lab', ofProvider)], directory([model('lab/tiny', endpoints)])),
     now: 0,
     cooldownOf: () => null,
-    latencyMs: () => null,
     random: () => 0.5,
   })
   expect(attempts.map((attempt) => attempt.dialect)).toEqual([spoken])
@@ -65,7 +64,6 @@ test.each(able)('what is no conversation is asked for in %s', (_, dialects, thos
       snapshot: snapshot([provider('lab')], directory([model('lab/vec', endpoints)])),
       now: 0,
       cooldownOf: () => null,
-      latencyMs: () => null,
       refusal: (dialect) => (those.includes(dialect) ? null : 'cannot do that'),
       random: () => 0.5,
     })

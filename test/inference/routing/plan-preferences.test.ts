@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'bun:test'
 import type { ProviderPreferences } from '../../../src/core/request.ts'
 import { plan } from '../../../src/inference/routing/plan.ts'
-import { caller, directory, endpoint, model, pricing, provider, request, snapshot, usd } from '../fixture.ts'
+import {
+  caller,
+  directory,
+  endpoint,
+  model,
+  pricing,
+  provider,
+  recentAs,
+  request,
+  snapshot,
+  usd,
+} from '../fixture.ts'
 
 const at = (slug: string, id: string, price: string, more = {}) =>
   endpoint(slug, id, { pricing: pricing(price, price), ...more })
@@ -41,7 +52,7 @@ function order(
     snapshot: world,
     now: 1,
     cooldownOf: () => null,
-    latencyMs: ({ endpoint: { id } }) => speeds[id] ?? null,
+    recent: (id) => recentAs({ latency: speeds[id], speed: speeds[id] }),
     measured(id) {
       const speed = speeds[id]
       if (speed === undefined) return null

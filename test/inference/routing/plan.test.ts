@@ -5,7 +5,17 @@ import type { EndpointMeasurements } from '../../../src/core/measurements.ts'
 import type { InferenceRequest } from '../../../src/core/request.ts'
 import type { Cooldown } from '../../../src/inference/routing/health.ts'
 import { type Plan, plan } from '../../../src/inference/routing/plan.ts'
-import { caller, directory, endpoint, model, pricing, provider, request, snapshot } from '../fixture.ts'
+import {
+  caller,
+  directory,
+  endpoint,
+  model,
+  pricing,
+  provider,
+  recentAs,
+  request,
+  snapshot,
+} from '../fixture.ts'
 
 const NOW = 1_000_000
 
@@ -47,8 +57,8 @@ const planned = (overrides: Overrides = {}): Plan =>
     snapshot: world,
     now: NOW,
     cooldownOf: ({ endpoint: { id } }) => overrides.blocks?.[id] ?? null,
-    latencyMs: ({ endpoint: { id } }) => overrides.latencies?.[id] ?? null,
     measured: (id) => measuredAs(overrides.measured?.[id]),
+    recent: (id) => recentAs({ latency: overrides.latencies?.[id], speed: overrides.measured?.[id]?.speed }),
     random: overrides.random ?? (() => 0.5),
   })
 
