@@ -288,7 +288,6 @@ describe('a server tool', () => {
       snapshot: pair,
       now: NOW,
       cooldownOf: () => null,
-      latencyMs: () => null,
       random: () => 0.5,
     }).attempts.map(({ provider: { slug } }) => slug)
 
