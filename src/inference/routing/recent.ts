@@ -34,7 +34,7 @@ export interface DecayedMedian {
 const HALF_LIFE_MS = 15_000
 const CAPACITY = 32
 
-export function createDecayedMedian(): DecayedMedian {
+function createDecayedMedian(): DecayedMedian {
   const times = new Float64Array(CAPACITY)
   const values = new Float64Array(CAPACITY)
   let added = 0
@@ -89,7 +89,7 @@ export interface DecayedShare {
 const SHARE_HALF_LIFE_MS = 3_600_000
 const PRIOR_WEIGHT = 20
 
-export function createDecayedShare(): DecayedShare {
+function createDecayedShare(): DecayedShare {
   let good = 0
   let all = 0
   let countedAt = 0
