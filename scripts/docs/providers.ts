@@ -1,5 +1,6 @@
 import { AZURE_SETTINGS } from '../../src/providers/azure.ts'
 import { vendors } from '../../src/providers/compatible.ts'
+import { type PublishedFacts, publishedFacts, READ_AT } from '../../src/providers/data-policies.ts'
 import { localServers } from '../../src/providers/discovery.ts'
 import { baseUrlVariable, environmentProviders } from '../../src/providers/environment.ts'
 import type { SettingPlaces } from '../../src/providers/settings.ts'
@@ -37,9 +38,35 @@ ${table(
   localServers.map(({ slug, name, port }) => [code(slug), name, 'chat', String(port)]),
 )}
 
+## Data policies
+
+What vendors publish about their APIs, as a new account has it. An empty field is unknown: also where it depends on the account's plan, or on where a router sends a request. A provider that is not listed publishes nothing that was found. The facts hold at the vendor's own address alone, so a proxy of it has none. [What the routing makes of them](../privacy.md#what-providers-do-with-prompts), and how to declare yours.
+
+${table(
+  ['Slug', 'Trains on prompts', 'Retention', 'Zero data retention', 'Regions', 'Moderates', 'Note', 'Read'],
+  publishedFacts.map(policyRow),
+)}
+
 \`sluice\` is the built-in provider of \`sluice/demo\`. It needs no network and costs nothing.
 `
 }
+
+function policyRow({ slug, dataPolicy, regions = [], isModerated, note = '', sources }: PublishedFacts) {
+  const { training, retentionDays, zdr } = dataPolicy
+  const links = sources.map((source, index) => `[${index + 1}](${source})`)
+  return [
+    code(slug),
+    yesOrNo(training),
+    retentionDays === undefined ? '' : retentionDays === 0 ? 'none' : `${retentionDays} days`,
+    zdr === undefined ? '' : zdr.replace('_', ' '),
+    regions.join(', '),
+    yesOrNo(isModerated),
+    note,
+    `${READ_AT}: ${links.join(', ')}`,
+  ]
+}
+
+const yesOrNo = (fact: boolean | undefined): string => (fact === undefined ? '' : fact ? 'yes' : 'no')
 
 function vendorRow({ slug, name, keys, baseUrl, dialect = 'chat', alsoSpeaks = [], addresses = [] }: Vendor) {
   const parts = [...baseUrl.matchAll(/\$\{(\w+)\}/g)].map(([, variable]) => code(variable))

@@ -1,3 +1,4 @@
+import { withPolicy } from '../core/data-policy.ts'
 import type { DialectName } from '../core/events.ts'
 import type {
   EndpointRecord,
@@ -9,6 +10,7 @@ import type {
 } from '../core/snapshot.ts'
 import type { BenchmarksById } from './benchmarks.ts'
 import type { Catalog } from './catalog.ts'
+import { completedBy } from './endpoint-facts.ts'
 import { nearestNames } from './nearest.ts'
 import type { ModelOverride } from './overrides.ts'
 import type { SeedModel } from './seed.ts'
@@ -48,15 +50,16 @@ export function createDirectory(
   const drafts = new Map<string, Draft>()
   const offering = new Set(offers.map((offer) => offer.endpoint.providerSlug))
   for (const provider of providers) {
+    const complete = completedBy(provider)
     if (offering.has(provider.slug)) {
       for (const offer of offers)
-        if (offer.endpoint.providerSlug === provider.slug) addOffer(drafts, catalog, offer)
+        if (offer.endpoint.providerSlug === provider.slug) addOffer(drafts, catalog, offer, complete)
       continue
     }
     const { upstreamPrefixes = [] } = provider
     for (const endpoint of catalog.endpointsOf(provider.slug, dialectsOf(provider), upstreamPrefixes)) {
       const draft = draftOf(drafts, catalog, endpoint.modelId)
-      draft.endpoints.push(endpoint)
+      draft.endpoints.push(complete(endpoint))
       for (const name of namesAt(endpoint, upstreamPrefixes)) {
         draft.ownNames.push({ provider: provider.slug, name })
       }
@@ -102,11 +105,18 @@ function apply(override: ModelOverride, drafts: Map<string, Draft>, catalog: Cat
   const isMeant = (one: EndpointRecord): boolean => provider === null || one.providerSlug === provider
   draft.endpoints = isHidden
     ? draft.endpoints.filter((one) => !isMeant(one))
-    : draft.endpoints.map((one) => (isMeant(one) ? { ...one, ...endpoint } : one))
+    : draft.endpoints.map((one) => (isMeant(one) ? overridden(one, endpoint) : one))
   if (draft.endpoints.length === 0) drafts.delete(draft.id)
   draft.given.push(...aliases)
   if (name !== undefined) draft.name = name
   if (expirationDate !== undefined) draft.expirationDate = expirationDate
+}
+
+/** A data policy is overridden field by field. */
+const overridden = (one: EndpointRecord, over: ModelOverride['endpoint']): EndpointRecord => {
+  const { dataPolicy, ...rest } = over
+  const changed = { ...one, ...rest }
+  return dataPolicy === undefined ? changed : withPolicy(changed, dataPolicy)
 }
 
 const ownedAs = (id: string, drafts: Map<string, Draft>): Draft | undefined =>
@@ -144,7 +154,12 @@ const factsOf = (model: SeedModel): ModelFacts => ({
 })
 
 /** One more endpoint of a catalogue model, where the offer may be that and the provider has none of it yet. */
-function addOffer(drafts: Map<string, Draft>, catalog: Catalog, offer: ModelOffer): void {
+function addOffer(
+  drafts: Map<string, Draft>,
+  catalog: Catalog,
+  offer: ModelOffer,
+  complete: (endpoint: EndpointRecord) => EndpointRecord,
+): void {
   const { endpoint } = offer
   const known = offer.mayJoinCatalog ? catalog.named(endpoint.modelId) : undefined
   const isTaken = (id: string): boolean =>
@@ -155,7 +170,7 @@ function addOffer(drafts: Map<string, Draft>, catalog: Catalog, offer: ModelOffe
   if (draft.name === id) draft.name = offer.name ?? id
   const joined =
     id === endpoint.modelId ? endpoint : { ...endpoint, id: `${endpoint.providerSlug}/${id}`, modelId: id }
-  draft.endpoints.push(joined)
+  draft.endpoints.push(complete(joined))
   for (const name of new Set([endpoint.modelId, endpoint.upstreamId, ...offer.aliases])) {
     draft.ownNames.push({ provider: endpoint.providerSlug, name })
   }

@@ -1,7 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import type { ConfigProblem } from '../core/problem.ts'
-import { pricing, readPricing, tokenCount } from '../providers/entry-schema.ts'
+import { readDataFacts } from '../providers/entry-facts.ts'
+import { factFields, pricing, readPricing, tokenCount } from '../providers/entry-schema.ts'
 import type { ModelOverride } from './overrides.ts'
 
 // Each `description` completes the sentence "<place> must be …".
@@ -12,7 +13,6 @@ const text = Type.String({
 })
 const flag = Type.Boolean({ description: 'true or false' })
 const mapping = { additionalProperties: false, description: 'a mapping' }
-const REGIONS = ['eu', 'us'] as const
 
 const entry = Type.Object(
   {
@@ -36,17 +36,8 @@ const entry = Type.Object(
     context_length: Type.Optional(tokenCount),
     max_completion_tokens: Type.Optional(tokenCount),
     supported_parameters: Type.Optional(Type.Array(text, { description: 'a list of names' })),
-    quantization: Type.Optional(text),
     zdr: Type.Optional(flag),
-    regions: Type.Optional(
-      Type.Array(
-        Type.Union(
-          REGIONS.map((region) => Type.Literal(region)),
-          { description: `one of ${REGIONS.join(', ')}` },
-        ),
-        { description: `a list of ${REGIONS.join(', ')}` },
-      ),
-    ),
+    ...factFields,
     distillable: Type.Optional(flag),
     expiration_date: Type.Optional(
       Type.String({
@@ -118,9 +109,7 @@ function overrideOf(item: Entry, place: string, problems: ConfigProblem[]): Mode
         ? {}
         : { maxCompletionTokens: item.max_completion_tokens }),
       ...(item.supported_parameters === undefined ? {} : { supportedParameters: item.supported_parameters }),
-      ...(item.quantization === undefined ? {} : { quantization: item.quantization }),
-      ...(item.zdr === undefined ? {} : { isZdr: item.zdr }),
-      ...(item.regions === undefined ? {} : { regions: item.regions }),
+      ...readDataFacts(item, place, problems),
       ...(item.distillable === undefined ? {} : { isDistillable: item.distillable }),
     },
   }

@@ -20,7 +20,7 @@ export interface ModelOverride {
   /** `2027-01-31` */
   readonly expirationDate?: string
   /** Replaces metadata of the endpoint. A price replaces all buckets. */
-  readonly endpoint: Partial<EndpointRecord>
+  readonly endpoint: Partial<Omit<EndpointRecord, 'isZdr'>>
 }
 
 export interface OverrideSurroundings {

@@ -133,6 +133,18 @@ const endpointFields = {
     function: t.Boolean(),
   }),
   supports_voice_cloning: t.Boolean(),
+  data_policy: t.Object(
+    {
+      training: nullable(t.Boolean({ description: 'Whether it may train on prompts.' })),
+      retention_days: nullable(integer),
+      zdr: nullable(t.String({ documented: { type: 'string', enum: ['always', 'on_request', 'never'] } })),
+    },
+    { description: 'What the provider publishes, or the operator declares; null: unknown.' },
+  ),
+  regions: t.Union([texts, t.Null()], { description: 'Regions that prompts do not leave; null: unknown.' }),
+  is_moderated: t.Union([t.Boolean(), t.Null()], {
+    description: 'Whether the provider moderates contents; null: unknown.',
+  }),
   is_configured: configured,
   latency_last_30m: percentiles('Milliseconds to the first content.'),
   throughput_last_30m: percentiles('Output tokens per second; p99 is the slowest of the four.'),

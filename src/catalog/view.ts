@@ -1,4 +1,5 @@
 /** Models, endpoints and providers as the API shows them. */
+import type { DataPolicy } from '../core/data-policy.ts'
 import type { DialectName } from '../core/events.ts'
 import type { EndpointMeasurements, Measurements, Percentiles } from '../core/measurements.ts'
 import { formatPrice } from '../core/money.ts'
@@ -26,7 +27,7 @@ export function modelView(offered: Offered, basePath: string): ModelView {
     top_provider: {
       context_length: top.record.contextLength,
       max_completion_tokens: top.record.maxCompletionTokens,
-      is_moderated: false,
+      is_moderated: top.record.isModerated === true,
     },
     per_request_limits: null,
     supported_parameters: [...offered.supportedParameters],
@@ -118,10 +119,19 @@ function endpointView(
     supports_implicit_caching: isCachingImplicit(record.dialects?.[0] ?? provider.dialect, record.pricing),
     supports_tool_choice: { auto: hasTools, none: hasTools, required: hasChoice, function: hasChoice },
     supports_voice_cloning: false,
+    data_policy: dataPolicyView(record.dataPolicy),
+    regions: record.regions === undefined ? null : [...record.regions],
+    is_moderated: record.isModerated ?? null,
     is_configured: isConfigured,
     ...measuredView(measurements.of(record.id)),
   }
 }
+
+const dataPolicyView = ({ training, retentionDays, zdr }: DataPolicy = {}) => ({
+  training: training ?? null,
+  retention_days: retentionDays ?? null,
+  zdr: zdr ?? null,
+})
 
 /** `endpointView` with its status as JSON text, of which all but the measurements was written before. */
 export function endpointJson(

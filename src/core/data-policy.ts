@@ -18,12 +18,12 @@ interface Governed {
 /** `over` takes precedence; what contradicts it in `base` is no longer known. */
 export function mergedPolicy(base: DataPolicy, over: DataPolicy): DataPolicy {
   const { zdr, retentionDays, ...rest } = base
-  const stores = over.retentionDays !== undefined && over.retentionDays > 0
-  const isFromZdr = retentionDays === 0 && over.zdr !== undefined && over.zdr !== 'always'
+  const stores = over.training === true || (over.retentionDays ?? 0) > 0
+  const mayStore = stores || (over.zdr !== undefined && over.zdr !== 'always')
   return {
     ...rest,
     ...(zdr === undefined || (zdr === 'always' && stores) ? {} : { zdr }),
-    ...(retentionDays === undefined || isFromZdr ? {} : { retentionDays }),
+    ...(retentionDays === undefined || (retentionDays === 0 && mayStore) ? {} : { retentionDays }),
     ...over,
     ...(over.zdr === 'always' ? { retentionDays: 0 } : {}),
   }
@@ -35,7 +35,7 @@ export function withPolicy<E extends Governed>(endpoint: E, over: DataPolicy): E
   return { ...endpoint, dataPolicy, isZdr: dataPolicy.zdr === 'always' }
 }
 
-const RETAINS_NOTHING: DataPolicy = { training: false, retentionDays: 0, zdr: 'always' }
+export const RETAINS_NOTHING: DataPolicy = { training: false, retentionDays: 0, zdr: 'always' }
 
 /** What is stored for no longer than this is stored for operation. Vendors keep abuse logs for 30 to 55 days. */
 export const MOST_OPERATION_DAYS = 60

@@ -17,7 +17,7 @@ export interface Timeouts {
 export type ProviderKind = 'compatible' | 'demo' | 'bedrock' | 'azure' | 'vertex'
 
 /** What is true of each endpoint of a provider, unless the endpoint's own record says otherwise. Absent: unknown. */
-interface ProviderFacts {
+export interface ProviderFacts {
   readonly dataPolicy?: DataPolicy
   /** Regions that prompts do not leave (`eu`, `us`). */
   readonly regions?: readonly string[]

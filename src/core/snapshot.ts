@@ -15,6 +15,7 @@ export type {
   ModelDirectory,
   ModelOffer,
   ModelRecord,
+  ProviderFacts,
   ProviderKind,
   ProviderRecord,
   Timeouts,

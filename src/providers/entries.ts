@@ -1,8 +1,9 @@
 import type { DialectName } from '../core/events.ts'
 import type { ConfigProblem } from '../core/problem.ts'
-import type { EndpointRecord, ModelOffer, Pricing, ProviderRecord } from '../core/snapshot.ts'
+import type { EndpointRecord, ModelOffer, Pricing, ProviderFacts, ProviderRecord } from '../core/snapshot.ts'
 import { regionFields, regionIn } from './bedrock.ts'
 import { cloudFields, entryAddress, entryCredential } from './entry-credential.ts'
+import { readDataFacts } from './entry-facts.ts'
 import { type Entry, type EntryModel, parseEntries, readPricing } from './entry-schema.ts'
 import type { Environment, ProviderDefaults } from './environment.ts'
 import { credentialHeaderFor } from './provider.ts'
@@ -89,6 +90,7 @@ function providerOf(
       ...(entry.takes_urls === undefined ? {} : { takesUrls: entry.takes_urls }),
     },
     isLocal: isLoopback(baseUrl),
+    declared: readDataFacts(entry, place, problems),
   }
 }
 
@@ -119,7 +121,11 @@ function modelsOf(
     const pricing =
       model.pricing === undefined ? null : readPricing(model.pricing, `${path}.pricing`, problems)
     offers.push({
-      endpoint: withDialect(endpointOf(model, provider, pricing), entry, provider),
+      endpoint: withDialect(
+        endpointOf(model, provider, pricing, readDataFacts(model, path, problems)),
+        entry,
+        provider,
+      ),
       name: model.name ?? null,
       created: null,
       aliases: [],
@@ -129,7 +135,12 @@ function modelsOf(
   return offers
 }
 
-function endpointOf(model: EntryModel, provider: ProviderRecord, pricing: Pricing | null): EndpointRecord {
+function endpointOf(
+  model: EntryModel,
+  provider: ProviderRecord,
+  pricing: Pricing | null,
+  declared: ProviderFacts,
+): EndpointRecord {
   return {
     id: `${provider.slug}/${model.id}`,
     providerSlug: provider.slug,
@@ -141,8 +152,9 @@ function endpointOf(model: EntryModel, provider: ProviderRecord, pricing: Pricin
     outputModalities: model.architecture?.output_modalities ?? [],
     supportedParameters: model.supported_parameters ?? null,
     pricing,
-    quantization: model.quantization ?? null,
+    quantization: null,
     isZdr: provider.isLocal,
+    ...declared,
   }
 }
 

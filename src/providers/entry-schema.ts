@@ -50,6 +50,40 @@ const settingsBlock = (name: string, settings: Readonly<Record<string, SettingPl
   )
 }
 
+const flag = Type.Boolean({ description: 'true or false' })
+const ZDR = ['always', 'on_request', 'never'] as const
+const REGIONS = ['eu', 'us'] as const
+
+/** A hundred years. */
+const MOST_DAYS = 36_500
+
+/** What an operator may declare of a provider or of one of its models. */
+export const factFields = {
+  data_policy: block({
+    training: flag,
+    retention_days: Type.Integer({
+      minimum: 0,
+      maximum: MOST_DAYS,
+      description: `a whole number of days from 0 to ${MOST_DAYS}`,
+    }),
+    zdr: Type.Union(
+      ZDR.map((name) => Type.Literal(name)),
+      { description: `one of ${ZDR.join(', ')}` },
+    ),
+  }),
+  regions: Type.Optional(
+    Type.Array(
+      Type.Union(
+        REGIONS.map((region) => Type.Literal(region)),
+        { description: `one of ${REGIONS.join(', ')}` },
+      ),
+      { description: `a list of ${REGIONS.join(', ')}` },
+    ),
+  ),
+  quantization: Type.Optional(text),
+  moderated: Type.Optional(flag),
+}
+
 const entryModel = Type.Object(
   {
     id: text,
@@ -59,7 +93,7 @@ const entryModel = Type.Object(
     max_completion_tokens: Type.Optional(tokenCount),
     architecture: block({ input_modalities: modalities, output_modalities: outputs }),
     supported_parameters: Type.Optional(textList),
-    quantization: Type.Optional(text),
+    ...factFields,
     pricing: Type.Optional(pricing),
   },
   mapping,
@@ -86,7 +120,8 @@ export const providerEntry = Type.Object(
     models: Type.Optional(Type.Array(entryModel, { description: 'a list of models, each with an id' })),
     timeouts: block({ first_byte_ms: count, between_bytes_ms: count, total_ms: count }),
     max_in_flight: Type.Optional(count),
-    takes_urls: Type.Optional(Type.Boolean({ description: 'true or false' })),
+    takes_urls: Type.Optional(flag),
+    ...factFields,
   },
   mapping,
 )

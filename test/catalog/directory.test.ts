@@ -80,6 +80,7 @@ describe('endpoints', () => {
         ],
       },
       quantization: null,
+      dataPolicy: { training: false, retentionDays: 30, zdr: 'on_request' },
       isZdr: false,
     })
     const beta = directory.find('maker/beta')?.endpoints
@@ -107,7 +108,9 @@ describe('a known model need not be configured', () => {
 test('the demo is there with nothing configured', () => {
   const directory = directoryOf([], [], [demoOffer])
   expect(directory.list().map(({ id }) => id)).toEqual(['sluice/demo'])
-  expect(directory.find('sluice/demo')?.endpoints).toEqual([demoOffer.endpoint])
+  expect(directory.find('sluice/demo')?.endpoints).toEqual([
+    { ...demoOffer.endpoint, dataPolicy: { training: false, retentionDays: 0, zdr: 'always' } },
+  ])
   expect(directory.find('Sluice/Demo')?.created).toBeGreaterThan(1_700_000_000)
 })
 

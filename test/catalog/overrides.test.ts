@@ -84,6 +84,28 @@ describe('overrides of a model', () => {
     })
   })
 
+  test('what a provider does with prompts is shown: declared, or null', async () => {
+    await open([
+      {
+        id: 'shared/large',
+        provider: 'cloud',
+        data_policy: { training: false, retention_days: 30, zdr: 'on_request' },
+        regions: ['eu'],
+        moderated: true,
+        quantization: 'FP8',
+      },
+    ])
+    expect((await endpointsOf('shared/large'))[1]).toMatchObject({
+      data_policy: { training: false, retention_days: 30, zdr: 'on_request' },
+      regions: ['eu'],
+      is_moderated: true,
+      quantization: 'fp8',
+    })
+    expect((await modelOf('shared/large'))['top_provider']).toMatchObject({ is_moderated: true })
+    expect((await modelOf('maker/small'))['top_provider']).toMatchObject({ is_moderated: false })
+    expect(await idsOf('zdr=true&providers=cloud')).toBe('')
+  })
+
   test('aliases, another name, and an expiration date', async () => {
     await open([
       { id: 'shared/large', aliases: ['big', 'team/best'], name: 'Our Best', expiration_date: '2027-01-31' },

@@ -156,6 +156,28 @@ describe('sluice models refresh', () => {
     }))
 })
 
+test('a fact that is declared wrongly stops the start with its line', () =>
+  inFolder(async (folder) => {
+    writeFileSync(
+      join(folder, 'sluice.yaml'),
+      `providers:
+  - slug: lab
+    base_url: http://127.0.0.1:9/v1
+    data_policy:
+      zdr: always
+      retention_days: 30
+models:
+  - id: openai/gpt-4o
+    data_policy: { training: maybe }
+`,
+    )
+    const refused = await sluice(['serve', '--port', '0', '--data', 'data'], { cwd: folder })
+    expect(refused.exitCode).toBe(2)
+    const [ofProvider = '', ofModel = ''] = refused.stderr.trim().split('\n')
+    expect(ofProvider).toStartWith('sluice: providers[0].data_policy.retention_days (line 6) contradicts zdr')
+    expect(ofModel).toStartWith('sluice: models[0].data_policy.training (line 9) must be true or false')
+  }))
+
 test('problems with the models of the settings are reported together, before anything is created', () =>
   inFolder(async (folder) => {
     writeFileSync(

@@ -48,6 +48,7 @@ providers:
         maxInFlight: 3,
         quirks: {},
         isLocal: true,
+        declared: {},
       },
     ])
   })

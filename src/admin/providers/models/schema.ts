@@ -1,5 +1,6 @@
 import { type Static, t } from 'elysia'
 import { nullable } from '../../../http/schemas.ts'
+import { factFields } from '../../../providers/entry-schema.ts'
 
 const closed = { additionalProperties: false }
 
@@ -85,9 +86,8 @@ export const overrideBody = t.Object(
     context_length: t.Optional(t.Number({ documented: { type: 'integer', minimum: 1 } })),
     max_completion_tokens: t.Optional(t.Number({ documented: { type: 'integer', minimum: 1 } })),
     supported_parameters: t.Optional(t.Array(t.String())),
-    quantization: t.Optional(t.String()),
-    zdr: t.Optional(t.Boolean()),
-    regions: t.Optional(t.Array(t.String({ documented: { type: 'string', enum: ['eu', 'us'] } }))),
+    ...factFields,
+    zdr: t.Optional(t.Boolean({ description: 'A short form of `data_policy.zdr`: `always` or `never`.' })),
     distillable: t.Optional(t.Boolean()),
     expiration_date: t.Optional(t.String({ description: 'Such as `2027-01-31`.' })),
   },
