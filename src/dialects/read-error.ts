@@ -1,18 +1,15 @@
-import { type ErrorType, UpstreamError, type UpstreamFailure } from '../core/errors.ts'
+import { UpstreamError } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
-import { asList, asObject, isObject, isString, parseJson, textOf } from '../core/json.ts'
+import { asList, asObject, fieldsOf, isObject, isString, parseJson, textOf } from '../core/json.ts'
 import { retryAfterMs } from '../net/headers.ts'
+import { type Refusal, type Reported, refusalOf, statusOfWords } from './refusals.ts'
 
 /** The fields of a provider's error, of any shape. */
-interface ReportedError {
-  message: string
-  /** Every word that names the kind: type, code, status, in lower case. */
-  words: string[]
+interface ReportedError extends Reported {
   code: string | null
   /** The HTTP status that the object itself names. */
   status: number | undefined
   retryAfterMs: number | undefined
-  isAboutContent: boolean
 }
 
 const LONGEST_REASON = 1_000
@@ -24,11 +21,20 @@ const LONGEST_SEARCHED = 64 * 1024
  * JSON as `application/octet-stream`. `reason` is the most useful sentence in it, at most 1,000 characters.
  */
 export function readErrorReply(status: number, headers: Headers, text: string): UpstreamError {
-  const body = parse(text) ?? fieldsOf(text)
+  const body = parse(text) ?? readTruncated(text)
   const reported = body === undefined ? unstructured(text) : readReported(body)
-  const isAnswer = body !== undefined || (status !== 404 && status !== 405)
-  return toError(reported, status, isAnswer ? undefined : 'server', retryAfterMs(headers))
+  // A page instead of an answer: the base URL is wrong, for every request.
+  const isNoApi = body === undefined && (status === 404 || status === 405)
+  return toError(
+    reported,
+    status,
+    isNoApi ? { kind: 'server' } : refusalOf(reported, status),
+    retryAfterMs(headers),
+  )
 }
+
+/** For an error without a status: what its text says counts, but it is not the caller's without a word of it. */
+const UNSAID = 400
 
 /**
  * An error object inside a 200: an event of a stream, or a complete body. `answered` is the reply's status, used
@@ -37,8 +43,9 @@ export function readErrorReply(status: number, headers: Headers, text: string): 
 export function errorInReply(body: unknown, answered: number): UpstreamError {
   const reported = readReported(body)
   const status = reported.status ?? statusOfWords(reported.words)
-  if (status !== undefined) return toError(reported, status, undefined, null)
-  return toError(reported, answered, reported.isAboutContent ? 'caller' : 'server', null)
+  const refusal = refusalOf(reported, status ?? UNSAID)
+  if (status !== undefined) return toError(reported, status, refusal, null)
+  return toError(reported, answered, refusal.kind === 'caller' ? { kind: 'server' } : refusal, null)
 }
 
 /** True for an object that can be nothing but an error: it has one, or it has a reason and no answer. */
@@ -57,11 +64,9 @@ export function isErrorBody(body: unknown): boolean {
 function toError(
   reported: ReportedError,
   status: number,
-  forced: UpstreamFailure | undefined,
+  { kind, errorType }: Refusal,
   headerRetryAfterMs: number | null,
 ): UpstreamError {
-  const kind = forced ?? kindOf(reported, status)
-  const errorType = kind === 'caller' ? callerErrorType(reported, status) : undefined
   return new UpstreamError(
     kind,
     reported.message.slice(0, LONGEST_REASON) || `the provider answered ${status}`,
@@ -74,82 +79,6 @@ function toError(
   )
 }
 
-/** Close together, so that a caller's tool of the name `get_api_key` is not taken for our key. */
-const BAD_KEY =
-  /\b(incorrect|invalid|missing|expired|wrong|no) (x-)?(api[ -]?key|credentials?|authentication|authorization|subscription key|access token)\b|\bapi[ -]?key (provided )?(is |was |has )?(not valid|invalid|incorrect|expired|missing|not found)/i
-const OVERLOADED = /overloaded|capacity|high demand|too busy/i
-
-/** xAI and Google answer 400 to a bad key; a moderated prompt is a 403 at OpenRouter, and the caller's doing. */
-function kindOf(reported: ReportedError, status: number): UpstreamFailure {
-  if (status < 400) return 'connect'
-  // The operator's cloud has no such model, or not in that region: another endpoint may. The sentence names accounts.
-  if (status === 404 && isAboutOurCloud(reported)) return 'server'
-  switch (status) {
-    case 401:
-    case 402:
-      return 'credential'
-    case 403:
-      return reported.isAboutContent ? 'caller' : 'credential'
-    case 408:
-    case 409:
-      return 'server'
-    case 429:
-      return 'rate-limit'
-    case 498: // Groq: flex capacity exceeded.
-    case 529:
-      return 'overloaded'
-    case 503:
-      return OVERLOADED.test(reported.message) || reported.words.some((word) => OVERLOADED.test(word))
-        ? 'overloaded'
-        : 'server'
-  }
-  if (status >= 499) return 'server'
-  return status === 400 && isAboutOurKey(reported) ? 'credential' : 'caller'
-}
-
-/** Azure's word, and how Vertex begins. */
-const isAboutOurCloud = ({ message, words }: ReportedError): boolean =>
-  words.includes('deploymentnotfound') || /^publisher model\b/i.test(message)
-
-const isAboutOurKey = ({ message, words }: ReportedError): boolean =>
-  words.some((word) => /api_key|authentication|unauthorized/.test(word)) || BAD_KEY.test(message)
-
-const TOO_LONG =
-  /context[ _](length|window)|maximum context|(prompt|input|request)[^.]{0,40} (is |are )?too long|too many (prompt |input )?tokens|too_many_(prompt_)?tokens|string_above_max_length/i
-
-function callerErrorType(reported: ReportedError, status: number): ErrorType {
-  if (reported.isAboutContent) return 'content_policy_violation'
-  if (TOO_LONG.test(reported.message) || reported.words.some((word) => TOO_LONG.test(word))) {
-    return 'context_length_exceeded'
-  }
-  if (status === 404) return 'not_found'
-  if (status === 413) return 'payload_too_large'
-  return status === 422 ? 'unprocessable' : 'invalid_request'
-}
-
-/** Errors in a stream often name their kind only in a word. */
-const STATUSES: readonly (readonly [RegExp, number])[] = [
-  [/rate_?limit|too_many_requests|resource_exhausted|insufficient_quota|throttl/, 429],
-  [/overloaded/, 529],
-  [/authentication|unauthorized|unauthenticated|invalid_api_key/, 401],
-  [/billing|payment|insufficient_(credits|balance|funds)/, 402],
-  [/permission|forbidden/, 403],
-  [/not_found/, 404],
-  [/too_large/, 413],
-  [
-    /invalid_request|invalid_argument|bad_?request|context_length|content_(filter|policy)|tool_use_failed/,
-    400,
-  ],
-  [/timeout|deadline/, 504],
-  [/unavailable/, 503],
-  [/server_error|api_error|internal|upstream/, 500],
-]
-
-function statusOfWords(words: readonly string[]): number | undefined {
-  for (const [pattern, status] of STATUSES) if (words.some((word) => pattern.test(word))) return status
-  return undefined
-}
-
 /** The shapes: transcripts of OpenAI, Anthropic, Azure, Google, Mistral, xAI, Cohere, Perplexity, OpenRouter, Voyage (2025-26). */
 function readReported(body: unknown): ReportedError {
   const first = Array.isArray(body) ? body[0] : body
@@ -157,12 +86,16 @@ function readReported(body: unknown): ReportedError {
   const inner = first['error'] ?? first['errors']
   const listed = Array.isArray(inner) ? inner[0] : inner
   const error = asObject(listed) ?? first
+  const wrapped = wrappedIn(error)
   const names = [error['type'], error['code'], error['status'], first['code'], first['error_type']]
-  const code = codeOf([error['code'], error['type'], error['status'], first['code'], first['error_type']])
-  const words = names.filter(isString).map((name) => name.toLowerCase())
+  const code = codeOf([error['code'], ...names])
+  const kinds = [...names, fieldsOf(asList(error['detail'])[0])['type']]
+  const words = kinds.filter(isString).map((name) => name.toLowerCase())
   return {
-    message: (isString(listed) ? listed : messageOf(error)).trim().slice(0, LONGEST_SEARCHED),
-    words,
+    message: (isString(listed) ? listed : wrapped?.message || messageOf(error))
+      .trim()
+      .slice(0, LONGEST_SEARCHED),
+    words: wrapped ? [...words, ...wrapped.words] : words,
     code,
     status: statusOf([
       error['status_code'],
@@ -173,9 +106,7 @@ function readReported(body: unknown): ReportedError {
     ]),
     retryAfterMs: retryDelayOf(error),
     isAboutContent:
-      words.some((word) => /content_(filter|policy)|moderation|safety/.test(word)) ||
-      hasModeration(error['metadata']) ||
-      isObject(error['innererror']),
+      hasModeration(error['metadata']) || isObject(error['innererror']) || wrapped?.isAboutContent === true,
   }
 }
 
@@ -183,17 +114,19 @@ const hasModeration = (metadata: unknown): boolean =>
   isObject(metadata) && (Array.isArray(metadata['reasons']) || isString(metadata['flagged_input']))
 
 /** OpenRouter wraps: the useful reason is in `metadata.raw`, as text or as the provider's JSON. */
-function messageOf(error: JsonObject): string {
-  const { metadata, message, detail } = error
+function wrappedIn({ metadata }: JsonObject): ReportedError | undefined {
   const raw = asObject(metadata)?.['raw']
-  if (isString(raw) && raw.trim() !== '') {
-    const inner = parse(raw)
-    return (inner === undefined ? undefined : readReported(inner).message) || raw
-  }
+  if (!isString(raw) || raw.trim() === '') return undefined
+  const inner = parse(raw)
+  const reported = inner === undefined ? unstructured(raw) : readReported(inner)
+  return reported.message === '' ? { ...reported, message: raw } : reported
+}
+
+function messageOf({ message, detail, msg }: JsonObject): string {
   if (isString(message)) return message
   if (isString(detail)) return detail
   if (Array.isArray(detail)) return detail.map(detailText).filter(Boolean).join('; ')
-  return textOf(error['msg'])
+  return textOf(msg)
 }
 
 /** A validation error of FastAPI servers: `{loc: ["body", "messages"], msg}`. */
@@ -240,7 +173,7 @@ const LOC = /"loc"\s*:\s*(\[[^\]]{0,200}\])/
 const FIELD = /"(message|msg|detail|code|type|status)"\s*:\s*"((?:[^"\\]|\\.)*)/g
 
 /** Reads truncated JSON of an error: the first of each of its fields. */
-function fieldsOf(text: string): JsonObject | undefined {
+function readTruncated(text: string): JsonObject | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined
   const fields: JsonObject = {}
   for (const [, name = '', inside = ''] of text.matchAll(FIELD)) {

@@ -18,15 +18,22 @@ export interface Row {
     /** The complete message. */
     readonly says: string
     readonly retryAfter?: string
+    /** No other endpoint is tried. */
+    readonly isCallers?: true
   }
 }
 
-/** An error of the caller: passed on, and no other endpoint is tried. */
-export const caller = (status: number, type: ErrorType, code: string | null, says: string) => ({
+/** The endpoint cannot serve the request: passed on if no other endpoint can. */
+export const unsuitable = (status: number, type: ErrorType, code: string | null, says: string) => ({
   status,
   type,
   code,
   says,
+})
+/** An error of the caller: passed on, and no other endpoint is tried. */
+export const caller = (...seen: Parameters<typeof unsuitable>) => ({
+  ...unsuitable(...seen),
+  isCallers: true as const,
 })
 /** An error of the gateway or the provider: its text is not passed on, and another endpoint is tried. */
 export const refused = { status: 502, type: 'provider_unavailable', code: null } as const

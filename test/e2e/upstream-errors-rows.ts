@@ -10,6 +10,7 @@ import {
   type Row,
   refused,
   says,
+  unsuitable,
 } from './upstream-errors-expected.ts'
 
 /** Errors of the providers that have a dialect of their own, and of Azure. */
@@ -25,7 +26,7 @@ export const OWN_DIALECTS: readonly Row[] = [
       'unsupported_value',
       'temperature',
     ),
-    seen: caller(400, 'invalid_request', 'unsupported_value', "Unsupported value: 'temperature'"),
+    seen: unsuitable(400, 'invalid_request', 'unsupported_value', "Unsupported value: 'temperature'"),
   },
   {
     name: 'OpenAI: too long',
@@ -37,7 +38,7 @@ export const OWN_DIALECTS: readonly Row[] = [
       'context_length_exceeded',
       'input',
     ),
-    seen: caller(
+    seen: unsuitable(
       400,
       'context_length_exceeded',
       'context_length_exceeded',
@@ -58,7 +59,7 @@ export const OWN_DIALECTS: readonly Row[] = [
     headers: { 'retry-after': '20' },
     body: openai('You exceeded your current quota.', 'insufficient_quota', 'insufficient_quota'),
     // Waiting does not help, even if the header says so.
-    seen: { ...limited('insufficient_quota', '20'), says: says.empty },
+    seen: { ...refused, says: says.empty },
   },
   {
     name: 'DeepSeek: no balance',
@@ -109,14 +110,14 @@ export const OWN_DIALECTS: readonly Row[] = [
         innererror: { code: 'ResponsibleAIPolicyViolation', content_filter_result: {} },
       },
     },
-    seen: caller(400, 'content_policy_violation', 'content_filter', 'The prompt was filtered.'),
+    seen: unsuitable(400, 'content_policy_violation', 'content_filter', 'The prompt was filtered.'),
   },
   {
     name: 'Anthropic: too long',
     dialect: 'messages',
     status: 400,
     body: anthropic('invalid_request_error', 'prompt is too long: 300000 tokens > 200000 maximum'),
-    seen: caller(
+    seen: unsuitable(
       400,
       'context_length_exceeded',
       'invalid_request_error',
@@ -128,7 +129,7 @@ export const OWN_DIALECTS: readonly Row[] = [
     dialect: 'messages',
     status: 404,
     body: anthropic('not_found_error', 'model: claude-lab'),
-    seen: caller(404, 'not_found', 'not_found_error', 'model: claude-lab'),
+    seen: unsuitable(404, 'not_found', 'not_found_error', 'model: claude-lab'),
   },
   {
     name: 'Anthropic: overloaded',
@@ -185,7 +186,7 @@ export const OWN_DIALECTS: readonly Row[] = [
       'x-amzn-errortype': 'ValidationException:http://internal.amazon.com/coral/com.amazon.bedrock/',
     },
     body: { message: 'The provided model identifier is invalid.' },
-    seen: caller(400, 'invalid_request', 'ValidationException', 'The provided model identifier is invalid.'),
+    seen: unsuitable(404, 'not_found', 'ValidationException', 'The provided model identifier is invalid.'),
   },
   {
     name: 'Bedrock: a signature',

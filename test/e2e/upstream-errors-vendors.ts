@@ -1,4 +1,4 @@
-import { caller, credential, limited, openai, type Row, router } from './upstream-errors-expected.ts'
+import { credential, limited, openai, type Row, router, unsuitable } from './upstream-errors-expected.ts'
 
 /** Errors of vendors that speak the dialect of another one. */
 
@@ -21,7 +21,7 @@ export const VENDORS: readonly Row[] = [
       param: null,
       code: '1500',
     },
-    seen: caller(400, 'invalid_request', 'invalid_model', 'Invalid model: tiny'),
+    seen: unsuitable(404, 'not_found', 'invalid_model', 'Invalid model: tiny'),
   },
   {
     name: 'Mistral: an unknown field',
@@ -30,7 +30,7 @@ export const VENDORS: readonly Row[] = [
     body: {
       detail: [{ type: 'extra_forbidden', loc: ['body', 'top_k'], msg: 'Extra inputs are not permitted' }],
     },
-    seen: caller(422, 'unprocessable', null, 'body.top_k: Extra inputs are not permitted'),
+    seen: unsuitable(422, 'unprocessable', null, 'body.top_k: Extra inputs are not permitted'),
   },
   {
     name: 'xAI: a key, with 400',
@@ -44,7 +44,7 @@ export const VENDORS: readonly Row[] = [
     dialect: 'responses',
     status: 400,
     body: { code: 'invalid-argument', error: 'Model grok-lab does not support parameter stop.' },
-    seen: caller(
+    seen: unsuitable(
       400,
       'invalid_request',
       'invalid-argument',
@@ -56,7 +56,12 @@ export const VENDORS: readonly Row[] = [
     dialect: 'cohere',
     status: 400,
     body: { id: 'x', message: 'too many tokens: size limit exceeded.', error_type: 'TOO_MANY_TOKENS' },
-    seen: caller(400, 'context_length_exceeded', 'TOO_MANY_TOKENS', 'too many tokens: size limit exceeded.'),
+    seen: unsuitable(
+      400,
+      'context_length_exceeded',
+      'TOO_MANY_TOKENS',
+      'too many tokens: size limit exceeded.',
+    ),
   },
   {
     name: 'Cohere: a key',
@@ -70,7 +75,7 @@ export const VENDORS: readonly Row[] = [
     dialect: 'chat',
     status: 400,
     body: { error: { message: 'The messages are too long.', type: 'too_many_prompt_tokens', code: 400 } },
-    seen: caller(400, 'context_length_exceeded', 'too_many_prompt_tokens', 'The messages are too long.'),
+    seen: unsuitable(400, 'context_length_exceeded', 'too_many_prompt_tokens', 'The messages are too long.'),
   },
   {
     name: 'OpenRouter: the words of its provider, as JSON',
@@ -80,7 +85,7 @@ export const VENDORS: readonly Row[] = [
       provider_name: 'Google',
       raw: '{"error":{"message":"max_tokens is too large"}}',
     }),
-    seen: caller(400, 'invalid_request', '400', 'max_tokens is too large'),
+    seen: unsuitable(400, 'invalid_request', '400', 'max_tokens is too large'),
   },
   {
     name: 'OpenRouter: its provider’s rate',
@@ -94,14 +99,14 @@ export const VENDORS: readonly Row[] = [
     dialect: 'chat',
     status: 403,
     body: router(403, 'Input was flagged', { reasons: ['violence'], flagged_input: 'x' }),
-    seen: caller(403, 'content_policy_violation', '403', 'Input was flagged'),
+    seen: unsuitable(403, 'content_policy_violation', '403', 'Input was flagged'),
   },
   {
     name: 'Voyage: the request, in one sentence',
     dialect: 'chat',
     status: 400,
     body: { detail: 'Model tiny is not supported.' },
-    seen: caller(400, 'invalid_request', null, 'Model tiny is not supported.'),
+    seen: unsuitable(400, 'invalid_request', null, 'Model tiny is not supported.'),
   },
   {
     name: 'DeepSeek: JSON of another content type',
@@ -109,7 +114,7 @@ export const VENDORS: readonly Row[] = [
     status: 400,
     headers: { 'content-type': 'application/octet-stream' },
     body: openai("This model's maximum context length is 1000 tokens.", 'invalid_request_error', null),
-    seen: caller(
+    seen: unsuitable(
       400,
       'context_length_exceeded',
       'invalid_request_error',

@@ -73,7 +73,7 @@ const WORDS: Partial<Record<ErrorType, string>> = {
 const cases = ROWS.flatMap((row, i) =>
   APIS.map((api, j) => ({ row, api, slug: `lab-${i}-${j}`, title: `${row.name}, by ${api.path}` })),
 )
-const isCallers = ({ seen: { type } }: Row): boolean => !/^provider_|^rate_/.test(type)
+const isCallers = ({ seen }: Row): boolean => seen.isCallers === true
 
 let gateway: Gateway
 /** The entries that were called, in order. */

@@ -1,21 +1,21 @@
-import { type ErrorType, UpstreamError, type UpstreamFailure } from '../../core/errors.ts'
+import { UpstreamError, type UpstreamFailure } from '../../core/errors.ts'
 import { asText, fieldsOf, isObject, isString, parseJson } from '../../core/json.ts'
 import { isErrorBody, readErrorReply } from '../read-error.ts'
 
 /**
  * AWS identifies an error by its type alone, in a header, in `__type` or in an event's header; the body is `{message}`.
  * From the API's reference (2026) and recordings of rejected signatures (2025). The case of names is ignored: those of
- * events begin with a lower-case letter.
+ * events begin with a lower-case letter. Null: the message decides (`refusals.ts`).
  */
-const KINDS: Readonly<Record<string, readonly [kind: UpstreamFailure, status: number]>> = {
-  accessdeniedexception: ['credential', 403],
+const KINDS: Readonly<Record<string, readonly [kind: UpstreamFailure | null, status: number]>> = {
+  accessdeniedexception: [null, 403],
   unrecognizedclientexception: ['credential', 403],
   invalidsignatureexception: ['credential', 403],
   incompletesignatureexception: ['credential', 403],
   missingauthenticationtokenexception: ['credential', 403],
   expiredtokenexception: ['credential', 403],
-  validationexception: ['caller', 400],
-  resourcenotfoundexception: ['caller', 404],
+  validationexception: [null, 400],
+  resourcenotfoundexception: [null, 404],
   throttlingexception: ['rate-limit', 429],
   servicequotaexceededexception: ['rate-limit', 429],
   modelnotreadyexception: ['overloaded', 429],
@@ -49,17 +49,15 @@ export const isException = (body: unknown): boolean =>
   isErrorBody(body) || (isObject(body) && isString(body['__type']))
 
 function typed(type: string, error: UpstreamError, status: number): UpstreamError {
-  const [kind] = KINDS[type.toLowerCase()] ?? [error.kind]
+  const kind = KINDS[type.toLowerCase()]?.[0] ?? error.kind
   const isBusy = kind === 'server' && status === 503 && BUSY.test(error.reason)
   return new UpstreamError(isBusy ? 'overloaded' : kind, error.reason, {
     status,
     code: type || null,
-    ...(kind === 'caller' ? { errorType: error.errorType ?? usualType(status) } : {}),
+    ...(kind === error.kind && error.errorType ? { errorType: error.errorType } : {}),
     retryAfterMs: error.retryAfterMs,
   })
 }
-
-const usualType = (status: number): ErrorType => (status === 404 ? 'not_found' : 'invalid_request')
 
 /** `ThrottlingException:http://internal.amazon.com/…` and `com.amazon.coral.service#AccessDeniedException`. */
 function typeIn(name: string): string {

@@ -91,5 +91,5 @@ function refusalOf(predictions: readonly unknown[]): UpstreamError {
   )
   if (reason === undefined) return malformed('the reply has no image')
   const options = { status: 400, errorType: 'content_policy_violation' } as const
-  return new UpstreamError('caller', reason.slice(0, 1_000), options)
+  return new UpstreamError('unsuitable', reason.slice(0, 1_000), options)
 }

@@ -1,17 +1,8 @@
-import { type ErrorType, UpstreamError } from '../../core/errors.ts'
+import type { ErrorType } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { PublicError } from '../../core/result.ts'
-import { readErrorReply } from '../read-error.ts'
 
-/** Anthropic reports an account without credit as a 400 `invalid_request_error`: not the caller's fault. */
-const NO_CREDIT = /credit balance is too low/i
-
-/** Reads an error reply: `{type: "error", error: {type, message}, request_id}`. */
-export function readMessagesError(status: number, headers: Headers, text: string): UpstreamError {
-  const error = readErrorReply(status, headers, text)
-  if (error.kind !== 'caller' || !NO_CREDIT.test(error.reason)) return error
-  return new UpstreamError('credential', error.reason, { status, code: error.code })
-}
+export { readErrorReply as readMessagesError } from '../read-error.ts'
 
 /** Anthropic's words for kinds of failure. */
 const TYPES: Readonly<Record<ErrorType, string>> = {

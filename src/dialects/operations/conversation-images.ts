@@ -43,7 +43,7 @@ export const conversationImages = (egressOf: (attempt: Attempt) => Egress): Imag
 
 const unpainted = (isFiltered: boolean): UpstreamError =>
   isFiltered
-    ? new UpstreamError('caller', 'The provider made no image: its filter refused the prompt', {
+    ? new UpstreamError('unsuitable', 'The provider made no image: its filter refused the prompt', {
         status: 400,
         errorType: 'content_policy_violation',
       })

@@ -1,4 +1,4 @@
-import type { GatewayError } from '../../core/errors.ts'
+import { type GatewayError, UpstreamError } from '../../core/errors.ts'
 import type { AttemptOutcome } from '../../core/generation.ts'
 import type { FailedAttempt, GenerationFailure } from '../../core/generation-content.ts'
 import type { Ending } from '../reply/meter.ts'
@@ -11,13 +11,14 @@ export function failureOf(
 ): GenerationFailure | null {
   // A complete reply that a content filter blocked has an error.
   if (ending === 'complete' && error === null) return null
-  const before = { raw: null, previous_errors: tries.slice(0, -1).map(failedAttempt) }
-  const last = tries.at(-1)?.providerName ?? null
+  const reported = tries[reportedTry(error, tries)]
+  const others = tries.filter((each) => each !== reported)
+  const before = { raw: null, previous_errors: others.map(failedAttempt) }
   if (ending === 'disconnected')
     return {
       ...before,
       message: 'The client disconnected or cancelled the request before the end',
-      provider_name: last,
+      provider_name: reported?.providerName ?? null,
       status: null,
     }
   const provider = error?.metadata?.provider_name ?? null
@@ -27,6 +28,16 @@ export function failureOf(
     provider_name: provider,
     status: error?.status ?? null,
   }
+}
+
+/** The attempt whose failure the caller got: the most useful one, else the last. */
+function reportedTry(error: GatewayError | null, tries: readonly AttemptOutcome[]): number {
+  const { cause, metadata } = error ?? {}
+  if (!(cause instanceof UpstreamError)) return tries.length - 1
+  const at = tries.findLastIndex(
+    ({ providerName, status }) => providerName === metadata?.provider_name && status === cause.status,
+  )
+  return at === -1 ? tries.length - 1 : at
 }
 
 /** The gateway's statuses for attempts without a reply. */

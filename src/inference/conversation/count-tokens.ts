@@ -1,7 +1,6 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { Caller } from '../../core/caller.ts'
 import { type Cancellation, cancel, newCancellation } from '../../core/cancellation.ts'
-import type { UpstreamError } from '../../core/errors.ts'
 import type { DialectName } from '../../core/events.ts'
 import { parseJson } from '../../core/json.ts'
 import type { Timeouts } from '../../core/provider.ts'
@@ -14,7 +13,7 @@ import type { RunDeps } from '../generation.ts'
 import { plan } from '../routing/plan.ts'
 import { CallerDisconnected } from '../upstream/abort.ts'
 import { isGood, sendCall } from '../upstream/attempts.ts'
-import { asUpstreamError, publicError } from '../upstream/failure.ts'
+import { asUpstreamError, mayFailOver, publicError } from '../upstream/failure.ts'
 
 export interface CountInput {
   snapshot: Snapshot
@@ -86,15 +85,11 @@ async function countedBy(
     } catch (caught) {
       const error = asUpstreamError(caught)
       if (!error || cancellation.reason !== null) throw caught
-      if (isRefusal(error)) throw publicError(error, attempt, [])
+      if (!mayFailOver(error)) throw publicError(error, attempt, [])
     }
   }
   return null
 }
-
-/** Providers without the route reply as for an unknown model: the next endpoint or the estimate is used. */
-const isRefusal = ({ kind, status }: UpstreamError): boolean =>
-  kind === 'caller' && status !== 404 && status !== 405
 
 const shortened = ({ firstByteMs, betweenBytesMs, totalMs }: Timeouts): Timeouts => ({
   firstByteMs: Math.min(firstByteMs, TIMEOUT_MS),

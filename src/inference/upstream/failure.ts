@@ -46,7 +46,7 @@ const statusOf: Record<AboutProvider, number> = {
   capacity: 503,
 }
 
-const errorTypeOf: Record<UpstreamFailure, ErrorType> = {
+const errorTypeOf: Record<Exclude<UpstreamFailure, 'unsuitable'>, ErrorType> = {
   connect: 'provider_unavailable',
   malformed: 'provider_unavailable',
   truncated: 'provider_unavailable',
@@ -57,7 +57,6 @@ const errorTypeOf: Record<UpstreamFailure, ErrorType> = {
   'rate-limit': 'rate_limit_exceeded',
   capacity: 'provider_overloaded',
   caller: 'invalid_request',
-  unsuitable: 'invalid_request',
 }
 
 const sentenceOf: Record<AboutProvider, (provider: string) => string> = {
@@ -73,11 +72,16 @@ const sentenceOf: Record<AboutProvider, (provider: string) => string> = {
 }
 
 /** The lower, the more the caller can do about it: change the request, wait, or send it again. */
-const usefulness = ({ kind, retryAfterMs }: UpstreamError): number => {
-  if (kind === 'caller' || kind === 'unsuitable') return 0
+function usefulness({ kind, errorType, retryAfterMs }: UpstreamError): number {
+  if (kind === 'caller') return 0
+  if (kind === 'unsuitable') {
+    // An unknown model is the operator's mistake: another endpoint's failure may pass.
+    if (errorType === 'not_found') return 4
+    return errorType === 'provider_overloaded' ? 2 : 0
+  }
   if (kind === 'rate-limit') return retryAfterMs === null ? 2 : 1
   if (kind === 'overloaded' || kind === 'capacity') return 2
-  return kind === 'credential' ? 4 : 3
+  return kind === 'credential' ? 5 : 3
 }
 
 /** The refusal that the caller gets if no endpoint is left; the last of several that are as useful. */
@@ -96,8 +100,9 @@ export function publicError(
   attempt: Attempt,
   previous: readonly AttemptOutcome[],
 ): GatewayError {
+  const kind = shownKind(error)
   const metadata: ErrorMetadata = {
-    error_type: error.errorType ?? errorTypeOf[error.kind],
+    error_type: (kind === null ? error.errorType : undefined) ?? errorTypeOf[kind ?? 'caller'],
     provider_name: attempt.provider.name,
   }
   if (error.code !== null && error.kind !== 'credential') metadata.provider_code = error.code
@@ -109,24 +114,20 @@ export function publicError(
     }))
   }
   const cause = redactedError(error, attempt)
-  if (error.kind === 'caller' || error.kind === 'unsuitable') {
-    return new GatewayError(callerStatus(error), cause.reason, { cause, metadata })
-  }
+  if (kind === null) return new GatewayError(callerStatus(error), cause.reason, { cause, metadata })
   const headers: Record<string, string> = {}
-  if (error.retryAfterMs !== null)
+  // A failure of the credential persists until a person resolves it, whatever wait the provider names.
+  if (kind === 'credential') Object.assign(headers, NEVER_RETRY)
+  else if (error.retryAfterMs !== null)
     headers['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfterMs / 1000)))
-  // The failure persists until a person resolves it.
-  if (error.kind === 'credential' || isOutOfMoney(error)) Object.assign(headers, NEVER_RETRY)
-  return new GatewayError(statusOf[error.kind], sentenceFor(error, error.kind, attempt), {
-    cause,
-    metadata,
-    headers,
-  })
+  return new GatewayError(statusOf[kind], sentenceFor(error, kind, attempt), { cause, metadata, headers })
 }
 
-/** OpenAI reports an empty balance as a 429, although waiting does not help. */
-const isOutOfMoney = ({ kind, status, code }: UpstreamError): boolean =>
-  (kind === 'credential' && status === 402) || (kind === 'rate-limit' && code === 'insufficient_quota')
+/** The kind that the caller sees; null: the provider's sentence is about the request. */
+function shownKind({ kind, errorType }: UpstreamError): AboutProvider | null {
+  if (kind === 'unsuitable' && errorType === 'provider_overloaded') return 'overloaded'
+  return kind === 'caller' || kind === 'unsuitable' ? null : kind
+}
 
 /** Names who can resolve it: the operator, or the workspace that stored the BYOK key. */
 function sentenceFor(
@@ -134,7 +135,7 @@ function sentenceFor(
   kind: AboutProvider,
   { provider: { name }, byokKey }: Attempt,
 ): string {
-  if (isOutOfMoney(error))
+  if (error.errorType === 'payment_required')
     return `${byokKey ? "The workspace's own account" : "This gateway's account"} at ${name} has no balance left: add credits there`
   return kind === 'credential' && byokKey
     ? `${name} rejected the workspace's BYOK key: store a valid one, or disable it`
@@ -147,10 +148,13 @@ const KEY_LIKE =
 
 /** `http://user:password@`: the part before the `@`. */
 const USER_INFO = /(?<=:\/\/)[^\s/@]+(?=@)/g
+/** The operator's accounts at OpenAI, Groq, xAI (a UUID), Google and AWS. */
+const ACCOUNT =
+  /\b(?:org|proj)[-_][A-Za-z0-9]{8,}|(?<=\bteam )[0-9a-f-]{36}|(?<=\bprojects\/)[\w-]+|(?<=:)\d{12}(?=:)/g
 /** A shorter prefix of a key at the end of a truncated reason is not removed. */
 const LEAST_OF_A_KEY = 6
 
-/** Removes keys and the addresses of the operator's servers. */
+/** Removes keys, and the operator's accounts and addresses. */
 function withoutSecrets(reason: string, { credential: { secret, aws, entra }, provider }: Attempt): string {
   const secrets = [secret, aws?.secretAccessKey, aws?.sessionToken, entra?.clientSecret]
   const masked = secrets.reduce<string>(
@@ -160,6 +164,7 @@ function withoutSecrets(reason: string, { credential: { secret, aws, entra }, pr
   return masked
     .replace(KEY_LIKE, '…')
     .replace(USER_INFO, '…')
+    .replace(ACCOUNT, '…')
     .replaceAll(new URL(provider.baseUrl).origin, '…')
 }
 
@@ -184,8 +189,15 @@ function redactedError(error: UpstreamError, attempt: Attempt): UpstreamError {
 }
 
 const CALLER_STATUSES = [400, 403, 404, 413, 422]
-const callerStatus = (error: UpstreamError): number =>
-  error.status !== null && CALLER_STATUSES.includes(error.status) ? error.status : 400
+/** Whatever the provider's status: a caller must not take a 403 for its own key, nor retry a 429. */
+const USUAL_STATUS: Partial<Record<ErrorType, number>> = {
+  permission_denied: 403,
+  not_found: 404,
+  payload_too_large: 413,
+}
+const callerStatus = ({ status, errorType }: UpstreamError): number =>
+  (errorType && USUAL_STATUS[errorType]) ??
+  (status !== null && CALLER_STATUSES.includes(status) ? status : 400)
 
 /** The same error, for the error event of a stream. */
 export const inStream = (error: GatewayError): PublicError => ({

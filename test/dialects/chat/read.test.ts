@@ -202,7 +202,7 @@ describe('a 200 that is not an answer', () => {
     [
       'a filtered prompt',
       '{"error":{"message":"Filtered","code":"content_filter","status":400}}',
-      'caller',
+      'unsuitable',
       400,
     ],
     [

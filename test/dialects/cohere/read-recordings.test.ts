@@ -77,7 +77,7 @@ forReplies(
   repliesAreRead(cohereEgress, {
     expectOutcome,
     expectRefusal(error, { status, expected }) {
-      expect<string>(error.kind).toBe(KINDS[status] ?? 'caller')
+      expect<string>(error.kind).toBe(KINDS[status] ?? 'unsuitable')
       expect(error.retryAfterMs).toBe(status === 429 ? 30_000 : null)
       if (String(expected.error).includes('too many tokens')) {
         expect(error.errorType).toBe('context_length_exceeded')

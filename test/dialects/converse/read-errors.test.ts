@@ -85,7 +85,7 @@ describe('exceptions in a stream', () => {
     expect((await read([START, busy])).error).toMatchObject({ kind: 'overloaded' })
     const long = { exception: 'validationException', message: 'Input is too long for requested model.' }
     expect((await read([START, long])).error).toMatchObject({
-      kind: 'caller',
+      kind: 'unsuitable',
       errorType: 'context_length_exceeded',
     })
   })
@@ -128,10 +128,11 @@ describe('error replies', () => {
   const KEY = 'The security token included in the request is invalid.'
   test.each([
     [403, 'UnrecognizedClientException:http://internal.amazon.com/coral/', KEY, 'credential'],
-    [403, 'AccessDeniedException', 'You do not have access to the model', 'credential'],
+    [403, 'AccessDeniedException', 'Not authorized to perform bedrock:InvokeModel', 'credential'],
+    [403, 'AccessDeniedException', 'You do not have access to the model', 'unsuitable'],
     [403, 'ExpiredTokenException', 'The security token is expired', 'credential'],
     [400, 'ValidationException', 'messages: roles must alternate', 'caller'],
-    [404, 'ResourceNotFoundException', 'Could not resolve the foundation model', 'caller'],
+    [404, 'ResourceNotFoundException', 'Could not resolve the foundation model', 'unsuitable'],
     [408, 'ModelTimeoutException', 'Processing time exceeded', 'timeout'],
     [424, 'ModelErrorException', 'The model failed', 'server'],
     [429, 'ThrottlingException', 'Too many requests', 'rate-limit'],

@@ -9,9 +9,9 @@ import { repliesAreRead } from '../recorded.ts'
 import { frameEnds } from './frames.ts'
 
 const KINDS: Readonly<Record<number, string>> = {
-  400: 'caller',
+  400: 'unsuitable',
   403: 'credential',
-  404: 'caller',
+  404: 'unsuitable',
   408: 'timeout',
   424: 'server',
   429: 'rate-limit',

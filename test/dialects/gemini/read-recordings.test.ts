@@ -13,8 +13,7 @@ const isGemini = ({ api, provider }: Recording): boolean =>
 function kindOf(status: number, text: string): string {
   if (status === 429) return 'rate-limit'
   if (status === 503) return 'overloaded'
-  // Another endpoint may have a model that this project does not have.
-  if (status === 404 && text.includes('Publisher Model')) return 'server'
+  if (status === 404) return 'unsuitable'
   return text.includes('API_KEY_INVALID') ? 'credential' : 'caller'
 }
 
