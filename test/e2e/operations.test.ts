@@ -158,10 +158,10 @@ describe.each(rows)('$path', ({ path, body, good, apiType, costNanoUsd }) => {
   })
 
   test('the caller’s mistake is not tried elsewhere, and is free', async () => {
-    one.answer = () => Response.json({ error: { message: 'no such thing' } }, { status: 422 })
+    one.answer = () => Response.json({ error: { message: 'no such thing' } }, { status: 400 })
     const reply = await ask(inOrder)
-    expect(reply.status).toBe(422)
-    expect((await reply.json()).error).toMatchObject({ code: 422, message: 'no such thing' })
+    expect(reply.status).toBe(400)
+    expect((await reply.json()).error).toMatchObject({ code: 400, message: 'no such thing' })
     expect(reply.headers.get('x-generation-id')).toStartWith('gen-')
     expect([one.calls, two.calls]).toEqual([1, 0])
     expect(lastRow()).toMatchObject({ api_type: apiType, cost_nano_usd: 0, usage_source: 'none' })
