@@ -29,6 +29,7 @@ export const slowProviders: Step = async ({ start }) => {
       [STALLED, first(stallsAfterFirstWord)] as const,
     ]),
   )
+  await world.earnRetries(SILENT.length)
   const faults: string[] = []
   const answers = await Promise.all(
     SILENT.map(async ([name]) => ({ name, ...(await world.ask(name, { isStream: true })) })),

@@ -34,6 +34,8 @@ export const resetBeforeContent: Step = async ({ start }) => {
     ),
   )
   const world = await start(models)
+  await world.earnRetries(models.size * TIMES)
+  const spentBefore = await world.spent()
   const faults: string[] = []
   let requests = 0
   let mostCalls = 0
@@ -51,7 +53,7 @@ export const resetBeforeContent: Step = async ({ start }) => {
       if (world.provider(model, 0).calls() === 0) faults.push(`${model}: the first endpoint was never called`)
     }
   }
-  const charged = (await world.spent()) / ANSWER_NANO_USD
+  const charged = ((await world.spent()) - spentBefore) / ANSWER_NANO_USD
   await world.stop()
   return [
     faultless('F1 reset before the first content: one clean answer', requests, faults),
@@ -68,6 +70,7 @@ const CUT = 'cut'
 
 export const resetInside: Step = async ({ start }) => {
   const world = await start(new Map([[CUT, [{}, {}]]]))
+  await world.earnRetries(RANDOM_OFFSETS)
   const pieces = streamPieces(CUT)
   const boundaries = pieces.map((_, index) => Buffer.concat(pieces.slice(0, index + 1)).length)
   const total = boundaries.pop() ?? 0

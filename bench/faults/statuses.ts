@@ -76,6 +76,7 @@ export const statuses: Step = async ({ start }) => {
       ]),
     ),
   )
+  await world.earnRetries(ROWS.length * (1 + NEXT_REQUESTS))
   const faults: string[] = []
   for (const { name, status, failsOver, isCalledAgain } of ROWS) {
     const first = await world.ask(name)

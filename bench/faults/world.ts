@@ -28,6 +28,8 @@ export interface World {
   provider(model: string, index: number): ScriptedProvider
   /** Asks for a model; its endpoints are tried in order unless `preferences` say otherwise. */
   ask(model: string, options?: { isStream?: boolean; preferences?: object }): Promise<Answer>
+  /** Has so many requests answered that the gateway's retry budget, a share of them, allows for this many retries. */
+  earnRetries(count: number): Promise<void>
   /** Calls at all providers so far. */
   calls(): number
   spent(): Promise<number>
@@ -37,6 +39,9 @@ export interface World {
 export type StartWorld = (models: ReadonlyMap<string, readonly EndpointSpec[]>) => Promise<World>
 
 const PATIENCE_MS = 30_000
+/** A model that every world has, at a provider that never fails. */
+const PLAIN = 'plain'
+const REQUESTS_PER_RETRY = 5
 
 export async function startWorld(
   models: ReadonlyMap<string, readonly EndpointSpec[]>,
@@ -44,7 +49,8 @@ export async function startWorld(
 ): Promise<World> {
   const providers = new Map<string, ScriptedProvider>()
   const entries: object[] = []
-  for (const [model, specs] of models) {
+  const every: ReadonlyMap<string, readonly EndpointSpec[]> = new Map([...models, [PLAIN, [{}]]])
+  for (const [model, specs] of every) {
     for (const [index, spec] of specs.entries()) {
       const provider = await startProvider(spec.behaviour ?? answers)
       const slug = slugOf(model, index)
@@ -61,6 +67,8 @@ export async function startWorld(
   const inOrder = (model: string) => ({
     order: (models.get(model) ?? []).map((_, index) => slugOf(model, index)),
   })
+  const asking = (model: string, isStream: boolean, preferences: object) =>
+    ask(target, key, bodyOf(model, isStream, preferences))
   return {
     target,
     key,
@@ -70,7 +78,11 @@ export async function startWorld(
       return provider
     },
     ask: (model, { isStream = false, preferences = inOrder(model) } = {}) =>
-      ask(target, key, bodyOf(model, isStream, preferences)),
+      asking(model, isStream, preferences),
+    async earnRetries(count) {
+      for (let batch = 0; batch < REQUESTS_PER_RETRY; batch++)
+        await Promise.all(Array.from({ length: count }, () => asking(PLAIN, false, {})))
+    },
     calls: () => [...providers.values()].reduce((sum, provider) => sum + provider.calls(), 0),
     spent: () => spentNanoUsd(target, hash),
     async stop() {
