@@ -1,3 +1,4 @@
+import { newestOf } from './latest.ts'
 import type { ModelDirectory, ModelRecord } from './snapshot.ts'
 
 /** Suffixes that ask for a way of serving a model: `author/slug:nitro`. */
@@ -9,9 +10,12 @@ export function findVariant(
   name: string,
   models: ModelDirectory,
 ): { model: ModelRecord; variant: Variant | null } | undefined {
-  const exact = models.find(name)
+  const exact = findNamed(name, models)
   if (exact) return { model: exact, variant: null }
   const variant = VARIANTS.find((suffix) => name.endsWith(`:${suffix}`))
-  const model = variant && models.find(name.slice(0, -variant.length - 1))
+  const model = variant && findNamed(name.slice(0, -variant.length - 1), models)
   return model && { model, variant }
 }
+
+const findNamed = (name: string, models: ModelDirectory): ModelRecord | undefined =>
+  models.find(name) ?? newestOf(name, models)

@@ -98,7 +98,7 @@ export function generationWith(attempt: Attempt, watched: Watched): Conversation
     caller,
     startedAt: 0,
     wantsMetadata: false,
-    plan: { attempts, requested: attempt.model.id, strategy: 'direct', unserved: [], eligible: attempts },
+    plan: { attempts, requested: attempt.model.id, strategy: 'direct', eligible: attempts },
     admission,
     attempts,
     cached: undefined,

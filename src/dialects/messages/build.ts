@@ -42,6 +42,10 @@ export function buildMessages(request: InferenceRequest, attempt: Attempt): Dial
   if (bodyIn(request, 'messages')) {
     const body = ownBody(request, attempt, traits, boundOf(request, attempt), drop)
     applyServiceTier(body, request, drop)
+    if (isVariant(request, body) && traits.thinking === 'budget') {
+      delete body.thinking
+      applyReasoning(body, request, attempt, traits, drop)
+    }
     return { path: '/messages', headers: { 'anthropic-version': VERSION, ...request.headers }, body, dropped }
   }
   const { system, messages, usesFiles } = writeMessages(request.messages, drop)
@@ -66,6 +70,10 @@ export function buildMessages(request: InferenceRequest, attempt: Attempt): Dial
   const headers = { 'anthropic-version': VERSION, ...(usesFiles ? { 'anthropic-beta': FILES_BETA } : {}) }
   return { path: '/messages', headers, body, dropped }
 }
+
+/** The variant `:thinking` makes every body adaptive: models with a budget get one. */
+const isVariant = ({ models }: InferenceRequest, { thinking }: JsonObject): boolean =>
+  models[0]?.endsWith(':thinking') === true && isObject(thinking) && thinking.type === 'adaptive'
 
 function boundOf({ maxOutputTokens, reasoning }: InferenceRequest, attempt: Attempt): number {
   const bound = attempt.outputBound ?? maxOutputTokens ?? attempt.endpoint.maxCompletionTokens

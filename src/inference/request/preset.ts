@@ -1,8 +1,9 @@
 import type { Caller } from '../../core/caller.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { isObject } from '../../core/json.ts'
+import { asList, isObject } from '../../core/json.ts'
 import type { PresetRecord, Snapshot } from '../../core/snapshot.ts'
+import { findVariant } from '../../core/variant.ts'
 import { type PresetDialect, presetForms } from '../../dialects/presets/index.ts'
 
 const MARK = '@preset/'
@@ -14,6 +15,25 @@ export interface PresetBody {
 }
 
 /**
+ * The body with its preset, and with reasoning where its first model is named with `:thinking` and the body does not set
+ * reasoning itself.
+ */
+export function withPreset(
+  sent: JsonObject,
+  dialect: PresetDialect,
+  caller: Caller,
+  snapshot: Snapshot,
+): PresetBody {
+  const { body, presetId } = merged(sent, dialect, caller, snapshot)
+  const name = body['model'] ?? asList(body['models'])[0]
+  if (typeof name !== 'string' || !name.endsWith(':thinking')) return { body, presetId }
+  const found =
+    findVariant(name, snapshot.models) ?? findVariant(name, snapshot.withByok?.models ?? snapshot.models)
+  if (found?.variant !== 'thinking') return { body, presetId }
+  return { body: merge(body, { reasoning: { enabled: true } }, dialect), presetId }
+}
+
+/**
  * Merges the named preset into the body. A request names it by `model: "@preset/<slug>"`, `model:
  * "<model>@preset/<slug>"`, `preset: "<slug>"`, or in Responses by `prompt: {id, variables}`, where `id` is its slug or id.
  * Fields of the request take precedence. Lists of tools are joined; of two tools with one name, the request's is used.
@@ -21,7 +41,7 @@ export interface PresetBody {
  * Throws a `GatewayError`: 404 for a preset that the workspace does not have or that is not active, 400 if the request
  * names two different presets.
  */
-export function withPreset(
+function merged(
   body: JsonObject,
   dialect: PresetDialect,
   { workspace }: Caller,
@@ -41,11 +61,11 @@ export function withPreset(
   const preset = findPreset(snapshot.presets.get(workspace.id), slug)
   const { preset: _preset, model: _model, ...own } = body
   const request = ownModel === undefined ? own : { ...own, model: ownModel }
-  const merged = merge(request, preset, dialect)
+  const combined = merge(request, preset.config, dialect)
   const prompted =
     preset.systemPrompt === null
-      ? merged
-      : presetForms[dialect].withSystem(merged, filled(preset.systemPrompt, template?.['variables']))
+      ? combined
+      : presetForms[dialect].withSystem(combined, filled(preset.systemPrompt, template?.['variables']))
   return { body: prompted, presetId: preset.id }
 }
 
@@ -70,9 +90,9 @@ function findPreset(presets: ReadonlyMap<string, PresetRecord> | undefined, name
   throw notFound(`The preset ${shown} is ${preset.status}`)
 }
 
-function merge(request: JsonObject, preset: PresetRecord, dialect: PresetDialect): JsonObject {
+function merge(request: JsonObject, settings: JsonObject, dialect: PresetDialect): JsonObject {
   const form = presetForms[dialect]
-  const config = form.give(preset.config)
+  const config = form.give(settings)
   const isSet = (name: string): boolean => request[name] !== undefined && request[name] !== null
   for (const names of form.synonyms) {
     if (names.some(isSet)) for (const name of names) delete config[name]

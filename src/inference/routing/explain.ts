@@ -1,7 +1,8 @@
 import type { EndpointRecord, ModelRecord, ProviderRecord } from '../../core/snapshot.ts'
+import { resolvedModels } from './automatic.ts'
 import { type Exclusion, exclusionsOf } from './eligible.ts'
 import type { PlanInput } from './plan-input.ts'
-import { requestedModels, resolve } from './resolve.ts'
+import { requestedModels } from './resolve.ts'
 
 /** An endpoint of a requested model, with every rule that excludes it. */
 export interface Considered {
@@ -18,9 +19,7 @@ export interface Considered {
  */
 export function explain(input: PlanInput): Considered[] {
   const { providersBySlug, withByok } = input.snapshot
-  return requestedModels(input).flatMap((name) => {
-    const entry = resolve(name, input)
-    if (!entry) return []
+  return resolvedModels(requestedModels(input), input).flatMap((entry) => {
     const { model } = entry
     const routed = entry.routes.map((route) => ({
       model,

@@ -44,8 +44,7 @@ export function routingMetadata(
   }))
   const selected = available.find((candidate) => candidate.selected)
   const params: Record<string, unknown> = {}
-  const unserved = [...plan.unserved, ...dropped]
-  if (unserved.length > 0) params['dropped_parameters'] = unserved
+  if (dropped.length > 0) params['dropped_parameters'] = dropped
   if (outputBound !== null) params['max_tokens'] = outputBound
   return {
     requested: plan.requested,

@@ -6,7 +6,7 @@ import { rankIn } from './endpoint-tags.ts'
 import { exploredFirst } from './explore.ts'
 import type { Recent } from './recent.ts'
 
-export type SortKey = 'price' | 'throughput' | 'latency' | 'exacto'
+export type SortKey = 'price' | 'throughput' | 'latency' | 'exacto' | 'context'
 
 export interface OrderInput {
   preferences: ProviderPreferences
@@ -65,7 +65,9 @@ function bySort(candidates: Candidate[], sort: SortKey, input: OrderInput): Cand
 const ALIKE = 1.05
 
 const explored = (candidates: Candidate[], sort: SortKey, { recent, now }: OrderInput): Candidate[] =>
-  sort === 'price' || recent === undefined ? candidates : exploredFirst(candidates, recent, now)
+  sort === 'price' || sort === 'context' || recent === undefined
+    ? candidates
+    : exploredFirst(candidates, recent, now)
 
 /**
  * Of the first two endpoints, if they are alike, the one whose provider has more free places. A difference below a quarter
@@ -94,6 +96,10 @@ function rate(candidate: Candidate, sort: SortKey, { recent, now }: OrderInput):
     return
   }
   const { endpoint, model } = candidate.attempt
+  if (sort === 'context') {
+    candidate.value = 1 / (endpoint.contextLength ?? 1)
+    return
+  }
   const known = recent?.(endpoint.id)
   const speed = sort === 'throughput' ? (known?.tokensPerSecond.value() ?? null) : null
   if (speed !== null) {

@@ -1,22 +1,21 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { Route } from '../../core/route.ts'
 import type { CredentialRecord, ModelRecord } from '../../core/snapshot.ts'
+import { resolvedModels } from './automatic.ts'
 import { dialectFor } from './dialect-choice.ts'
 import { exclusionOf } from './eligible.ts'
 import { explain } from './explain.ts'
 import { ordered, type SortKey } from './order.ts'
 import type { PlanInput } from './plan-input.ts'
 import { allCoolingDown, nothingEligible, unknownModel } from './rejections.ts'
-import { type Resolved, requestedModels, resolve } from './resolve.ts'
+import { AUTOMATIC, type Resolved, requestedModels } from './resolve.ts'
 
 export interface Plan {
   /** Best first, never empty. */
   attempts: Attempt[]
   /** The first model of the request, variant included. */
   requested: string
-  strategy: 'direct' | 'alias' | 'fallback'
-  /** Requested variants without effect; the routing metadata lists them. */
-  unserved: string[]
+  strategy: 'direct' | 'alias' | 'fallback' | 'latest' | 'auto'
   /** Every endpoint that can serve the request, including those in cooldown; for the routing metadata. */
   eligible: readonly Attempt[]
 }
@@ -25,11 +24,7 @@ export interface Plan {
 export function plan(input: PlanInput): Plan {
   const names = requestedModels(input)
   const requested = names[0] ?? ''
-  const known: Resolved[] = []
-  for (const name of names) {
-    const resolved = resolve(name, input)
-    if (resolved) known.push(resolved)
-  }
+  const known = resolvedModels(names, input)
   if (known.length === 0) throw unknownModel(requested, input.snapshot)
 
   const attempts = attemptsFor(known, input)
@@ -39,7 +34,6 @@ export function plan(input: PlanInput): Plan {
     attempts: openOf(attempts, input),
     requested,
     strategy: strategyOf(names, known, requested),
-    unserved: known.length === 1 && known[0] ? known[0].unserved : known.flatMap((entry) => entry.unserved),
     eligible: attempts,
   }
 }
@@ -60,7 +54,8 @@ export const accountOf = ({ endpoint, byokKey }: Attempt): string => `${endpoint
 function strategyOf(names: string[], known: Resolved[], requested: string): Plan['strategy'] {
   if (names.length > 1) return 'fallback'
   const id = known[0]?.model.id
-  return id === requested || id === requested.replace(/:[a-z]+$/, '') ? 'direct' : 'alias'
+  if (id === requested || id === requested.replace(/:[a-z]+$/, '')) return 'direct'
+  return AUTOMATIC.has(requested) ? 'auto' : requested.startsWith('~') ? 'latest' : 'alias'
 }
 
 /** Orders the endpoints model by model; with `sort.partition: none`, the endpoints of all models together. */

@@ -13,7 +13,6 @@ export interface Resolved {
   rejections: Rejection[]
   sort: SortKey | undefined
   isFree: boolean
-  unserved: string[]
 }
 
 /** The names of the request, else the workspace's default model. Throws a `GatewayError` 400 if there is neither. */
@@ -34,11 +33,23 @@ export function requestedModels({ request, caller }: Pick<PlanInput, 'request' |
 export function requestedProviders(
   input: Pick<PlanInput, 'request' | 'caller' | 'snapshot'>,
 ): readonly ProviderRecord[] {
-  const found = requestedModels(input).flatMap((name) => resolve(name, input)?.routes ?? [])
-  return [...new Set(found.map(({ provider }) => provider))]
+  const found = requestedModels(input).flatMap((name) => {
+    const entry = resolve(name, input)
+    if (entry) return entry.routes.map(({ provider }) => provider)
+    return AUTOMATIC.has(name) ? [...input.snapshot.providersBySlug.values()] : []
+  })
+  return [...new Set(found)]
 }
 
-const SORT_OF: Partial<Record<Variant, SortKey>> = { nitro: 'throughput', floor: 'price', exacto: 'exacto' }
+const SORT_OF: Partial<Record<Variant, SortKey>> = {
+  nitro: 'throughput',
+  floor: 'price',
+  exacto: 'exacto',
+  extended: 'context',
+}
+
+/** The names for a model of the gateway's choice, unless a provider has a model of this name. */
+export const AUTOMATIC: ReadonlySet<string> = new Set(['sluice/auto', 'openrouter/auto'])
 
 /** Looks up the gateway's models first, so that a BYOK key never changes which model a name refers to. */
 export function resolve(
@@ -63,7 +74,6 @@ export function resolve(
     rejections,
     sort,
     isFree,
-    unserved: variant && !sort && !isFree ? [`:${variant}`] : [],
   }
 }
 

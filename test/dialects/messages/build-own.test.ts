@@ -254,3 +254,18 @@ describe('counting tokens', () => {
     expect(messagesEgress.countTokens.read(body)).toBe(expected)
   })
 })
+
+test('the variant :thinking is a budget for models that take one', () => {
+  const reasoning = { efforts: null, takesBudget: true, mayBeOff: true }
+  const asked = { model: 'acme/large:thinking', max_tokens: 4_000, thinking: { type: 'adaptive' } }
+  expect(build(asked, { facts: { reasoning } }).body).toMatchObject({
+    thinking: { type: 'enabled', budget_tokens: 2_000 },
+  })
+  const adaptive = { ...reasoning, takesBudget: false }
+  expect(build(asked, { facts: { reasoning: adaptive } }).body).toMatchObject({
+    thinking: { type: 'adaptive' },
+  })
+  expect(build({ ...asked, model: 'acme/large' }, { facts: { reasoning } }).body).toMatchObject({
+    thinking: { type: 'adaptive' },
+  })
+})

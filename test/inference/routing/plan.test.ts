@@ -219,14 +219,6 @@ describe('order', () => {
     expect(share).toBeLessThan(1)
   })
 
-  test.each([
-    ['lab/tiny:thinking', [':thinking']],
-    ['lab/tiny:extended', [':extended']],
-    ['lab/tiny:floor', []],
-  ])('%s: what is not served is told', (name, unserved) => {
-    expect(planned({ request: request({ models: [name] }) }).unserved).toEqual(unserved)
-  })
-
   test('the workspace’s default model stands in', () => {
     const plan = planned({
       request: request({ models: [] }),
