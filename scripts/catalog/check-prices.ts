@@ -1,5 +1,6 @@
 /**
- * Compares the prices of the catalogue with those of other sources: `bun run check:prices [facts folder]`. The folder has
+ * Compares the prices of the catalogue with those of other sources: `bun run check:prices [facts folder] [tiers file]`.
+ * The file is LiteLLM's `model_prices_and_context_window.json`, for the prices of service tiers. The folder has
  * `genai-prices.data_slim.json`, and `ruby_llm.models.facts.json` as a later look at the first source. Prints agreements,
  * differences with a reason for each, and those without one; ends with 1 if fewer than 300 models could be
  * compared or one of them differs without a reason.
@@ -10,6 +11,7 @@ import { isObject } from '../../src/core/json.ts'
 import { formatPrice, type Price } from '../../src/core/money.ts'
 import type { EndpointRecord } from '../../src/core/snapshot.ts'
 import { vendors } from '../../src/providers/compatible.ts'
+import { reportTiers } from './check-tiers.ts'
 import { type OtherModel, type OtherPrice, openSource } from './second-source.ts'
 
 /** Our providers, and their names in the second source. Its Zhipu is the Chinese platform, which bills in yuan. */
@@ -198,4 +200,8 @@ function report(rows: readonly Row[]): boolean {
 }
 
 const folder = process.argv[2] ?? join(import.meta.dir, '../../../shared/catalog')
-process.exit(report(await compare(folder)) ? 0 : 1)
+const isExplained = report(await compare(folder))
+const tiersFile = process.argv[3]
+const areTiersExplained =
+  tiersFile === undefined || reportTiers(loadCatalog(), await Bun.file(tiersFile).json())
+process.exit(isExplained && areTiersExplained ? 0 : 1)

@@ -1,8 +1,23 @@
 import type { DialectName } from '../core/events.ts'
 import { parsePrice } from '../core/money.ts'
-import { type Pricing, type PricingTier, parsePrices } from '../core/pricing.ts'
+import {
+  type Pricing,
+  type PricingTier,
+  parsePrices,
+  repriced,
+  SERVICE_TIERS,
+  type ServiceTier,
+} from '../core/pricing.ts'
 import type { EndpointRecord, ReasoningFacts } from '../core/snapshot.ts'
-import type { Seed, SeedEndpoint, SeedModel, SeedPricing, SeedReasoning, SeedTier } from './seed.ts'
+import type {
+  Seed,
+  SeedEndpoint,
+  SeedModel,
+  SeedPricing,
+  SeedReasoning,
+  SeedServiceTier,
+  SeedTier,
+} from './seed.ts'
 
 /** Model metadata of all providers, configured or not. Immutable. */
 export interface Catalog {
@@ -154,10 +169,30 @@ function namesOf(models: readonly SeedModel[]): Map<string, SeedModel> {
   return names
 }
 
-const pricingOf = (written: SeedPricing): Pricing => ({
-  prompt: parsePrice(written.prompt),
-  completion: parsePrice(written.completion),
-  request: 0n,
+function pricingOf(written: SeedPricing): Pricing {
+  const pricing: Pricing = {
+    prompt: parsePrice(written.prompt),
+    completion: parsePrice(written.completion),
+    request: 0n,
+    ...differingOf(written),
+  }
+  if (written.service_tiers === undefined) return pricing
+  return { ...pricing, serviceTiers: serviceTiersOf(pricing, written.service_tiers) }
+}
+
+function serviceTiersOf(
+  pricing: Pricing,
+  written: NonNullable<SeedPricing['service_tiers']>,
+): NonNullable<Pricing['serviceTiers']> {
+  const tiers: Partial<Record<ServiceTier, Pricing>> = {}
+  for (const tier of SERVICE_TIERS) {
+    const differing = written[tier]
+    if (differing !== undefined) tiers[tier] = repriced(pricing, differingOf(differing))
+  }
+  return tiers
+}
+
+const differingOf = (written: SeedServiceTier): Partial<Pricing> => ({
   ...parsePrices(written),
   ...(written.tiers === undefined ? {} : { tiers: written.tiers.map(tierOf) }),
 })

@@ -19,24 +19,38 @@ const unknown = (description: string) => t.Null({ description })
 
 const prices = priceFields(t.Optional(price))
 
+const overrides = t.Optional(
+  t.Array(
+    t.Object({
+      min_prompt_tokens: integer,
+      prompt: prices.prompt,
+      completion: prices.completion,
+      input_cache_read: prices.input_cache_read,
+      input_cache_write: prices.input_cache_write,
+      input_cache_write_1h: prices.input_cache_write_1h,
+    }),
+    { description: 'Prices of long prompts.' },
+  ),
+)
+const complete = t.Object({ ...prices, overrides })
+
 const pricing = t.Object({
   ...prices,
   prompt: price,
   completion: price,
   image: price,
   request: price,
-  overrides: t.Optional(
-    t.Array(
-      t.Object({
-        min_prompt_tokens: integer,
-        prompt: prices.prompt,
-        completion: prices.completion,
-        input_cache_read: prices.input_cache_read,
-        input_cache_write: prices.input_cache_write,
-        input_cache_write_1h: prices.input_cache_write_1h,
-      }),
-      { description: 'Prices of long prompts.' },
+  overrides,
+  service_tiers: t.Optional(
+    t.Object(
+      { flex: t.Optional(complete), priority: t.Optional(complete), batch: t.Optional(complete) },
+      { description: 'Prices of service tiers that cost more or less.' },
     ),
+  ),
+  hours: t.Optional(
+    t.Array(t.Object({ from: t.String(), until: t.String(), prices: complete }), {
+      description: 'Prices of hours of the day (UTC) that cost more or less.',
+    }),
   ),
 })
 export type PricingView = Static<typeof pricing>

@@ -1,5 +1,5 @@
 import { isObject } from '../core/json.ts'
-import type { WrittenPrices } from '../core/pricing.ts'
+import type { ServiceTier, WrittenPrices } from '../core/pricing.ts'
 
 /**
  * The form of the catalogue file, as `facts/compose.ts` makes it. Names of fields are the API's.
@@ -47,6 +47,12 @@ export interface SeedReasoning {
 export interface SeedPricing extends WrittenPrices {
   readonly prompt: string
   readonly completion: string
+  readonly tiers?: readonly SeedTier[]
+  /** Those that differ from the usual prices, by service tier. */
+  readonly service_tiers?: Readonly<Partial<Record<ServiceTier, SeedServiceTier>>>
+}
+
+export interface SeedServiceTier extends WrittenPrices {
   readonly tiers?: readonly SeedTier[]
 }
 

@@ -3,7 +3,7 @@ import type { DataPolicy } from '../core/data-policy.ts'
 import type { DialectName } from '../core/events.ts'
 import type { EndpointMeasurements, Measurements, Percentiles } from '../core/measurements.ts'
 import { formatPrice } from '../core/money.ts'
-import { formatPrices } from '../core/pricing.ts'
+import { formatPrices, type PricedHours } from '../core/pricing.ts'
 import type { ModelScores, Pricing, PricingTier, ProviderRecord, ReasoningFacts } from '../core/snapshot.ts'
 import { descriptionOf } from './description.ts'
 import type { Offered, OfferedEndpoint } from './listing.ts'
@@ -181,9 +181,32 @@ export function pricingView(pricing: Pricing | null): PricingView {
   return {
     ...shown,
     ...formatPrices(pricing),
-    ...(pricing.tiers === undefined ? {} : { overrides: pricing.tiers.map(tierView) }),
+    ...longPromptsView(pricing),
+    ...(pricing.serviceTiers === undefined ? {} : { service_tiers: serviceTiersView(pricing.serviceTiers) }),
+    ...(pricing.hours === undefined ? {} : { hours: pricing.hours.map(hoursView) }),
   }
 }
+
+const longPromptsView = ({ tiers }: Pricing) =>
+  tiers === undefined ? {} : { overrides: tiers.map(tierView) }
+
+const completeView = (pricing: Pricing) => ({ ...formatPrices(pricing), ...longPromptsView(pricing) })
+
+const serviceTiersView = ({ flex, priority, batch }: NonNullable<Pricing['serviceTiers']>) => ({
+  ...(flex === undefined ? {} : { flex: completeView(flex) }),
+  ...(priority === undefined ? {} : { priority: completeView(priority) }),
+  ...(batch === undefined ? {} : { batch: completeView(batch) }),
+})
+
+const hoursView = ({ from, until, pricing }: PricedHours) => ({
+  from: timeText(from),
+  until: timeText(until),
+  prices: completeView(pricing),
+})
+
+/** 990 → `16:30` */
+const timeText = (minute: number): string =>
+  [Math.floor(minute / 60), minute % 60].map((part) => String(part).padStart(2, '0')).join(':')
 
 const tierView = (tier: PricingTier) => ({ min_prompt_tokens: tier.minPromptTokens, ...formatPrices(tier) })
 

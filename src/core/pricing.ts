@@ -50,6 +50,57 @@ export interface Pricing extends Prices {
   readonly request: Price
   /** Higher prices for long prompts: the tier with the largest reached `minPromptTokens` applies to the complete request. */
   readonly tiers?: readonly PricingTier[]
+  /** The complete prices of service tiers that cost more or less. */
+  readonly serviceTiers?: Readonly<Partial<Record<ServiceTier, Pricing>>>
+  /** The complete prices of hours of the day that cost more or less; the first that contains the time applies. */
+  readonly hours?: readonly PricedHours[]
+}
+
+/** Service tiers that may have prices of their own. A provider's other tiers cost what its usual one does. */
+export const SERVICE_TIERS = ['flex', 'priority', 'batch'] as const
+export type ServiceTier = (typeof SERVICE_TIERS)[number]
+
+/** The service tier of this name, of a request or of a reply; `fast` is OpenAI's other name of `priority`. */
+export function serviceTierOf(name: string | null | undefined): ServiceTier | undefined {
+  if (name === null || name === undefined) return undefined
+  const known = name === 'fast' ? 'priority' : name
+  return SERVICE_TIERS.find((tier) => tier === known)
+}
+
+export interface PricedHours {
+  /** Minutes since midnight, UTC. `until` is excluded, and is the next day's if it is not after `from`. */
+  readonly from: number
+  readonly until: number
+  readonly pricing: Pricing
+}
+
+/** The same prices, except those given. Prices of long prompts are those given, or the usual ones. */
+export function repriced(pricing: Pricing, prices: Partial<Pricing>): Pricing {
+  const { serviceTiers: _tiers, hours: _hours, ...usual } = pricing
+  return { ...usual, ...prices }
+}
+
+const MINUTE_MS = 60_000
+const DAY_MINUTES = 1_440
+
+/** The prices that apply to a reply of this service tier that ends at `at` (milliseconds since 1970). */
+export function pricingAt(pricing: Pricing, tier: ServiceTier | undefined, at: number): Pricing {
+  const { serviceTiers, hours } = pricing
+  const ofTier = tier === undefined ? undefined : serviceTiers?.[tier]
+  if (ofTier !== undefined || hours === undefined) return ofTier ?? pricing
+  const minute = Math.floor(at / MINUTE_MS) % DAY_MINUTES
+  const current = hours.find(({ from, until }) =>
+    from < until ? minute >= from && minute < until : minute >= from || minute < until,
+  )
+  return current?.pricing ?? pricing
+}
+
+/** Every price that may apply to a request for this service tier, which a provider may serve in its usual one. */
+export function possiblePricings(pricing: Pricing, requested: ServiceTier | undefined): readonly Pricing[] {
+  const { serviceTiers, hours } = pricing
+  const ofTier = requested === undefined ? undefined : serviceTiers?.[requested]
+  const possible = ofTier === undefined ? [pricing] : [pricing, ofTier]
+  return hours === undefined ? possible : [...possible, ...hours.map((priced) => priced.pricing)]
 }
 
 type TierBucket = 'prompt' | 'completion' | 'inputCacheRead' | 'inputCacheWrite' | 'inputCacheWriteHour'

@@ -57,7 +57,7 @@ async function settleOnce(generation: Generation, ending: Ending): Promise<Closi
 
 /** The settlement of a generation. Its rate reservation is released even on errors. */
 function settledBy(generation: Generation, ending: Ending, attempt: Attempt): Settled {
-  const { admission, meter, tries, cached, deps, plan } = generation
+  const { admission, meter, tries, cached, deps, plan, dropped } = generation
   let tokens = 0
   try {
     const counted = meter.settlement(ending, {
@@ -66,6 +66,7 @@ function settledBy(generation: Generation, ending: Ending, attempt: Attempt): Se
       tries,
       isSent: generation.isSent,
       pricing: pricingOf(attempt),
+      requestedTier: dropped.includes(TIER_FIELD) ? undefined : admission.serviceTier,
       holdNanoUsd: heldFor(attempt, admission),
       router: plan.strategy,
       endedAt: deps.now(),
@@ -79,6 +80,9 @@ function settledBy(generation: Generation, ending: Ending, attempt: Attempt): Se
     admission.rates?.end({ tokens, modelId, triedModelIds: tries.map((tried) => tried.modelId) })
   }
 }
+
+/** A provider that is not sent the field cannot serve the requested tier. */
+const TIER_FIELD = 'service_tier'
 
 /** An error of the content log never fails the reply. */
 function ended({ id, deps }: Generation, record: ContentRecord, ending: Ending): EndedContent | null {

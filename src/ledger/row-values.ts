@@ -160,16 +160,30 @@ const isPlain = (tried: AttemptOutcome, settlement: Settlement): boolean =>
 
 const PLAIN_STATUS = 200
 
-/** The tries of a row, as the API shows them. */
-export function providerResponsesOf(row: Stored): ProviderResponseRow[] | null {
-  const { provider_responses: tries } = row
+/** The tries of a row, as the API shows them. The last one has the service tier that its provider reported. */
+export function providerResponsesOf(row: Stored): ShownResponse[] | null {
+  const { provider_responses: tries, service_tier } = row
   if (tries === null) return null
-  return tries.map((tried) => (typeof tried === 'number' ? plainResponse(row, tried) : tried))
+  const responses = tries.map(
+    (tried): ShownResponse => (typeof tried === 'number' ? plainResponse(row, tried) : tried),
+  )
+  const last = responses.at(-1)
+  if (service_tier !== null && last?.status === PLAIN_STATUS)
+    responses[responses.length - 1] = { ...last, routed_service_tier: service_tier }
+  return responses
 }
+
+type ShownResponse = ProviderResponseRow & { routed_service_tier?: string }
 
 type Stored = Pick<
   typeof generations.$inferSelect,
-  'provider_responses' | 'endpoint_id' | 'upstream_id' | 'is_byok' | 'model' | 'provider_name'
+  | 'provider_responses'
+  | 'endpoint_id'
+  | 'upstream_id'
+  | 'is_byok'
+  | 'model'
+  | 'provider_name'
+  | 'service_tier'
 >
 
 const plainResponse = (row: Stored, latency: number): ProviderResponseRow => ({

@@ -231,7 +231,7 @@ describe('the price of a cache write for an hour', () => {
     ['another vendor', 'openrouter', 'anthropic/claude-sonnet-9'],
     ['another cloud', 'azure', 'claude-sonnet-9'],
     ['another model at Amazon', 'amazon-bedrock', 'amazon.nova-9-v1:0'],
-    ['another model at Google', 'google-vertex', 'gemini-9'],
+    ['another model at Google', 'google-vertex', 'gemma-9'],
   ])('%s: not in the facts, so not added', (_, provider, id) => {
     expect(priceOf(provider, id, claude)).toEqual({ ...written, input_cache_write: '0.00000375' })
   })

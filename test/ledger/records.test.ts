@@ -86,6 +86,7 @@ test('the record has every field, and what a completion always knows is never nu
         model_permaslug: 'lab/tiny',
         provider_name: 'Lab',
         status: 200,
+        routed_service_tier: 'flex',
       },
     ],
     usage_source: 'provider',

@@ -152,3 +152,41 @@ test('without a list there are no providers', () => {
     expect(readEntries(value, {}, defaults)).toEqual({ providers: [], models: [], problems: [] })
   }
 })
+
+test('prices of service tiers and hours that are not valid are named with their places', () => {
+  const { problems } = readYaml(`
+providers:
+  - slug: lab
+    base_url: http://10.0.0.5/v1
+    models:
+      - { id: a, pricing: { prompt: "0.5", service_tiers: { cheap: { prompt: "0.1" } } } }
+      - { id: b, pricing: { prompt: "0.5", hours: [{ from: "8:00", until: "24:00", prices: {} }] } }
+`)
+  const place = (at: number) => `providers[0].models[${at}].pricing`
+  expect(problems.map(({ path }) => path)).toEqual([
+    `${place(0)}.service_tiers.cheap`,
+    `${place(1)}.hours[0].from`,
+    `${place(1)}.hours[0].until`,
+  ])
+  expect(problems.find(({ path }) => path.endsWith('cheap'))?.message).toContain('flex, priority, batch')
+  expect(problems.find(({ path }) => path.endsWith('.from'))?.message).toBe(
+    'must be a time in UTC in quotes, such as "16:30"',
+  )
+})
+
+test('prices of service tiers and hours that are no prices are named with their places', () => {
+  const { problems } = readYaml(`
+providers:
+  - slug: lab
+    base_url: http://10.0.0.5/v1
+    models:
+      - { id: a, pricing: { prompt: "0.5", service_tiers: { flex: { prompt: "half" } } } }
+      - { id: b, pricing: { prompt: "0.5", hours: [{ from: "08:00", until: "08:00", prices: { prompt: "-1" } }] } }
+`)
+  const place = (at: number) => `providers[0].models[${at}].pricing`
+  expect(problems.map(({ path }) => path)).toEqual([
+    `${place(0)}.service_tiers.flex.prompt`,
+    `${place(1)}.hours[0]`,
+    `${place(1)}.hours[0].prices.prompt`,
+  ])
+})

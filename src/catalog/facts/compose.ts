@@ -12,6 +12,7 @@ import { withImageOutput } from './image-prices.ts'
 import type { ListedModel } from './listed.ts'
 import { pricingOf } from './prices.ts'
 import { joinProfiles, type ProfiledModel, plainNameOf } from './profiles.ts'
+import { withServiceTiers } from './service-tiers.ts'
 import { supplement } from './supplement.ts'
 
 /** The catalogue that these facts give: every model of every vendor. The same facts give the same catalogue. */
@@ -134,7 +135,7 @@ function priceAt(
   if (priced === null) return null
   const pricing = followsAnthropic(provider, modelId)
     ? withHourWrites(priced)
-    : withImageOutput(modelId, priced)
+    : withServiceTiers(provider, modelId, withImageOutput(modelId, priced))
   const webSearch = provider === LISTED_AT ? listing?.webSearch : null
   return webSearch ? { ...pricing, web_search: webSearch } : pricing
 }

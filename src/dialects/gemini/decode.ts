@@ -5,7 +5,7 @@ import { errorInReply, isErrorBody } from '../read-error.ts'
 import { noAnswer, notJson, parseReply, type ReplyDecoder, unfinished } from '../reply-decoder.ts'
 import { type CandidateState, finishOf, newCandidate, readCandidate } from './decode-candidate.ts'
 import { brokenOff } from './errors.ts'
-import { readUsage } from './usage.ts'
+import { readServiceTier, readUsage } from './usage.ts'
 
 /** Google returns far fewer candidates. The bound keeps a reply from filling the memory. */
 const MAX_CANDIDATES = 64
@@ -145,7 +145,7 @@ function readUsageOf(raw: unknown, state: ReplyState, events: InferenceEvent[]):
   state.hasUsage = true
   const searches = state.candidates.reduce((sum, { grounding }) => sum + grounding.searches(), 0)
   if (searches > 0) usage.webSearchRequests = searches
-  const serviceTier = asFilledText(fieldsOf(raw)['serviceTier'])
+  const serviceTier = readServiceTier(fieldsOf(raw))
   events.push({ type: 'usage', usage, ...(serviceTier === undefined ? {} : { serviceTier }) })
 }
 

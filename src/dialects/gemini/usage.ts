@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { asNumber, defined, fieldsOf, isString, objectsIn } from '../../core/json.ts'
+import { asNumber, defined, fieldsOf, isString, isText, objectsIn } from '../../core/json.ts'
 import type { Closing } from '../../core/result.ts'
 import { completionTokens, promptTokens, type Usage } from '../../core/usage.ts'
 import { bucketsOf, countReader, tokenCount, viewCost } from '../usage.ts'
@@ -33,6 +33,17 @@ export function readUsage(raw: unknown): Usage | undefined {
   const usage = bucketsOf(counts)
   usage.inputTokens += tokenCount(fields['toolUsePromptTokenCount']) ?? 0
   return usage
+}
+
+/** Vertex reports the tier as the kind of traffic. */
+const TRAFFIC_TIERS = new Map<unknown, string>([
+  ['ON_DEMAND_FLEX', 'flex'],
+  ['ON_DEMAND_PRIORITY', 'priority'],
+])
+
+/** `serviceTier` of `usageMetadata`; Google writes it in lower case, its libraries in upper case too. */
+export function readServiceTier({ serviceTier, trafficType }: JsonObject): string | undefined {
+  return isText(serviceTier) ? serviceTier.toLowerCase() : TRAFFIC_TIERS.get(trafficType)
 }
 
 const countsOf = countReader([

@@ -2,6 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { Caller } from '../../core/caller.ts'
 import { type Cancellation, signalOf } from '../../core/cancellation.ts'
 import type { Gate } from '../../core/gate.ts'
+import { possiblePricings, type ServiceTier, serviceTierOf } from '../../core/pricing.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Pricing } from '../../core/snapshot.ts'
 import { inputOf, promptTokens, type Usage } from '../../core/usage.ts'
@@ -15,6 +16,8 @@ export interface Admission {
   /** With an output bound if a spending limit sets one. */
   attempts: Attempt[]
   promptTokensEstimate: number
+  /** The service tier that the caller requested, if it may have a price of its own. */
+  serviceTier?: ServiceTier | undefined
   promptMedia?: PromptBound['media']
   /** The usage to charge if the process crashes before the reply; absent: the prompt's tokens. */
   promptOnly?: Usage
@@ -47,7 +50,8 @@ export function admit(
 ): Admitted {
   const { maxOutputTokens, choiceCount: choices = 1 } = request
   const hasAudioOutput = request.modalities?.includes('audio') === true
-  const priced = { prompt, maxOutputTokens, choices, hasAudioOutput }
+  const serviceTier = serviceTierOf(request.serviceTier)
+  const priced = { prompt, maxOutputTokens, choices, hasAudioOutput, serviceTier }
   const fit: Fit = (group, room, isLast) => fitConversation(group, priced, room, isLast)
   const hint = maxOutputTokens === undefined ? UNBOUNDED_HINT : BOUNDED_HINT
   const promptTokensEstimate = tokensIn(prompt)
@@ -55,6 +59,7 @@ export function admit(
     hold,
     attempts: needed.attempts,
     promptTokensEstimate,
+    serviceTier,
     ...(prompt.media && { promptMedia: prompt.media }),
   }))
 }
@@ -146,10 +151,9 @@ export function admitUnits(
   const [first] = attempts
   if (!first) throw new Error('a plan without attempts')
   const most = bound(pricingOf(first))
-  const costAt = (attempt: Attempt): number =>
-    costOf(bound(pricingOf(attempt)), pricingOf(attempt)).totalNanoUsd
   const fit: Fit = (group, { nanoUsd }) => {
-    const amountNanoUsd = Math.max(...group.map(costAt))
+    const pricings = group.flatMap((attempt) => possiblePricings(pricingOf(attempt), undefined))
+    const amountNanoUsd = Math.max(...pricings.map((pricing) => costOf(bound(pricing), pricing).totalNanoUsd))
     return { attempts: group, amountNanoUsd, fits: amountNanoUsd <= nanoUsd }
   }
   return claimGroups(attempts, fit, claiming, undefined, ({ hold, needed }) => ({

@@ -1,5 +1,6 @@
 import type { Attempt } from '../../core/attempt.ts'
 import { MAX_NANO_USD } from '../../core/money.ts'
+import { possiblePricings, type ServiceTier } from '../../core/pricing.ts'
 import type { Pricing } from '../../core/snapshot.ts'
 import type { Room } from '../../ledger/ledger.ts'
 import {
@@ -26,6 +27,8 @@ export interface Priced {
   readonly choices: number
   /** The reply may contain audio. */
   readonly hasAudioOutput: boolean
+  /** The service tier that the caller requested, if it may have a price of its own. */
+  readonly serviceTier?: ServiceTier | undefined
 }
 
 /** Reserved for a reply whose length neither the request nor the model bounds. */
@@ -50,9 +53,8 @@ export function pricingOf(attempt: Attempt): Pricing {
  * budget to be released, so 1,024 tokens suffice.
  */
 export function fitConversation(group: Attempt[], priced: Priced, room: Room, isLast: boolean): Fitted {
-  const { prompt, maxOutputTokens, choices, hasAudioOutput } = priced
-  const costAt = (bound: number | undefined): number =>
-    highestCost(group, prompt, bound, choices, hasAudioOutput)
+  const { prompt, maxOutputTokens } = priced
+  const costAt = (bound: number | undefined): number => highestCost(group, priced, bound)
   const fullCost = costAt(maxOutputTokens)
   // An amount beyond the ledger's range means a wrong price: the ledger rejects it.
   if (maxOutputTokens !== undefined || room.nanoUsd === Number.POSITIVE_INFINITY || fullCost > MAX_NANO_USD)
@@ -64,7 +66,7 @@ export function fitConversation(group: Attempt[], priced: Priced, room: Room, is
     amountNanoUsd: costAt(bound),
     fits,
   })
-  const within = (nanoUsd: number): number => largestBound(group, prompt, nanoUsd, choices, hasAudioOutput)
+  const within = (nanoUsd: number): number => largestBound(group, priced, nanoUsd)
   if (fullCost <= room.nanoUsd && fullCost <= Math.max(shareNanoUsd, floor)) {
     const attempts = group.map((attempt) =>
       longestOf(attempt) === undefined ? { ...attempt, outputBound: UNKNOWN_BOUND_TOKENS } : attempt,
@@ -93,22 +95,18 @@ function boundedBy(attempt: Attempt, bound: number, prompt: PromptBound): Attemp
   return { ...attempt, outputBound: Math.min(bound, beside) }
 }
 
-/** The maximum output tokens per choice that every attempt can generate within `nanoUsd`. */
-const largestBound = (
-  attempts: readonly Attempt[],
-  prompt: PromptBound,
-  nanoUsd: number,
-  choices: number,
-  hasAudioOutput: boolean,
-): number => {
-  const bounds = attempts.map((attempt) =>
-    outputBoundWithin(pricingOf(attempt), prompt, nanoUsd, kindsOf(attempt, prompt, hasAudioOutput)),
-  )
-  return Math.floor(Math.min(...bounds) / choices)
+/** The maximum output tokens per choice that every attempt can generate within `nanoUsd`, in any tier that may be served. */
+function largestBound(group: readonly Attempt[], priced: Priced, nanoUsd: number): number {
+  const bounds = group.flatMap((attempt) => {
+    const kinds = kindsOf(attempt, priced)
+    const pricings = possiblePricings(pricingOf(attempt), priced.serviceTier)
+    return pricings.map((pricing) => outputBoundWithin(pricing, priced.prompt, nanoUsd, kinds))
+  })
+  return Math.floor(Math.min(...bounds) / priced.choices)
 }
 
 /** Audio is generated only on request; an image model may generate images without one. */
-const kindsOf = (attempt: Attempt, prompt: PromptBound, hasAudioOutput: boolean): Kinds => ({
+const kindsOf = (attempt: Attempt, { prompt, hasAudioOutput }: Priced): Kinds => ({
   audio: hasAudioOutput,
   image: attempt.endpoint.outputModalities.includes('image'),
   writes: writingOf(attempt, prompt),
@@ -127,19 +125,19 @@ function writingOf(
   return marked === 'hour' ? 'for-an-hour' : 'for-minutes'
 }
 
-function highestCost(
-  attempts: readonly Attempt[],
-  prompt: PromptBound,
-  bound: number | undefined,
-  choices: number,
-  hasAudioOutput: boolean,
-): number {
+/** The cost of the most expensive attempt, in the most expensive tier that may be served. */
+function highestCost(attempts: readonly Attempt[], priced: Priced, bound: number | undefined): number {
+  const { prompt, choices, serviceTier } = priced
   let most = 0
   for (const attempt of attempts) {
     const longest = longestOf(attempt)
     const output = Math.min(bound ?? longest ?? UNKNOWN_BOUND_TOKENS, longest ?? Number.POSITIVE_INFINITY)
-    const kinds = kindsOf(attempt, prompt, hasAudioOutput)
-    most = Math.max(most, holdOf(pricingOf(attempt), prompt, output * choices, kinds))
+    const kinds = kindsOf(attempt, priced)
+    const usual = pricingOf(attempt)
+    most = Math.max(most, holdOf(usual, prompt, output * choices, kinds))
+    if (usual.serviceTiers === undefined && usual.hours === undefined) continue
+    for (const pricing of possiblePricings(usual, serviceTier))
+      most = Math.max(most, holdOf(pricing, prompt, output * choices, kinds))
   }
   return most
 }

@@ -153,7 +153,7 @@ export type CacheWriting = 'for-minutes' | 'for-an-hour' | 'apart'
 
 export const TEXT_ONLY: Kinds = { audio: false, image: false }
 
-/** The maximum cost of a request: the prompt at its estimate, the reply at its bound. */
+/** The maximum cost of a request: the prompt at its estimate, the reply at its bound, in one service tier. */
 export function holdOf(
   pricing: Pricing,
   prompt: PromptBound,

@@ -1,7 +1,7 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { Finish, InferenceFrame, JsonObject } from '../../core/events.ts'
 import type { AttemptOutcome, JournalEntry, Settlement } from '../../core/generation.ts'
-import type { Pricing } from '../../core/snapshot.ts'
+import { type Pricing, pricingAt, type ServiceTier, serviceTierOf } from '../../core/pricing.ts'
 import {
   completionTokens,
   estimateTokens,
@@ -47,6 +47,8 @@ export interface SettlementContext {
   /** A provider has received the request and has not rejected it. */
   isSent: boolean
   pricing: Pricing
+  /** The service tier that the caller requested, and that was sent; undefined: none, or one without its own price. */
+  requestedTier: ServiceTier | undefined
   /** The maximum charge if usage is estimated. */
   holdNanoUsd: number
   router: string
@@ -147,7 +149,8 @@ export function settledAs(ending: Ending, context: SettlementContext, delivered:
   // Nothing is charged for a disconnect before any provider accepted the request.
   const isInVain = ending === 'disconnected' && !context.isSent
   const counted = isInVain ? NOTHING : delivered.counted
-  const cost = isInVain ? FREE : costFor(ending, counted, context)
+  const pricing = servedPricing(context, delivered.serviceTier)
+  const cost = isInVain ? FREE : costFor(ending, counted, pricing, context.holdNanoUsd)
   const contentAt = delivered.firstContentAt ?? endedAt
   return {
     cost,
@@ -215,12 +218,17 @@ function withImages(counted: Counted, images: number, ending: Ending, { imageOut
   return { source: 'estimated', usage: { ...usage, imageOutputTokens: images * IMAGE_TOKENS } }
 }
 
+/** The prices of the service tier that the provider reports, else of the requested one, at the reply's end. */
+function servedPricing(
+  { pricing, requestedTier, endedAt }: SettlementContext,
+  served: string | null,
+): Pricing {
+  if (pricing.serviceTiers === undefined && pricing.hours === undefined) return pricing
+  return pricingAt(pricing, served === null ? requestedTier : serviceTierOf(served), endedAt)
+}
+
 /** docs/compatibility.md: a failure before any content is free; an estimate is more than 0 and never more than the hold. */
-function costFor(
-  ending: Ending,
-  { usage, source }: Counted,
-  { pricing, holdNanoUsd }: SettlementContext,
-): Cost {
+function costFor(ending: Ending, { usage, source }: Counted, pricing: Pricing, holdNanoUsd: number): Cost {
   if (ending === 'failed') return FREE
   const cost = costOf(usage, pricing)
   // Usage beyond the ledger's range is an error of the provider: bounded by the reservation, like an estimate.

@@ -55,6 +55,28 @@ describe('the bound of a request without one', () => {
     expect([boundsOf(fitted.attempts), fitted.fits]).toEqual([[bound], fits])
   })
 
+  test.each([
+    [undefined, 9_999],
+    ['flex', 9_999],
+    ['priority', 4_999],
+  ] as const)(
+    'for the service tier %s: %d, at the highest price that may be served',
+    (serviceTier, bound) => {
+      const usual = pricing('0.00000125', '0.00001')
+      const tiered = attempt({
+        pricing: {
+          ...usual,
+          serviceTiers: {
+            flex: pricing('0.0000006', '0.000005'),
+            priority: pricing('0.00000125', '0.00002'),
+          },
+        },
+      })
+      const fitted = fitConversation([tiered], { ...hi, serviceTier }, room(0.4 * USD), false)
+      expect(boundsOf(fitted.attempts)).toEqual([bound])
+    },
+  )
+
   test('is not sent where the longest answer of the model is within it, and without limits', () => {
     const short = attempt({ maxCompletionTokens: 4_000 })
     expect(boundsOf(fitConversation([short], hi, room(0.05 * USD), false).attempts)).toEqual([undefined])

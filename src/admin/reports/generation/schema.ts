@@ -64,6 +64,7 @@ const providerResponse = t.Object({
   is_byok: t.Boolean(),
   latency: milliseconds,
   status: nullable(integer),
+  routed_service_tier: t.Optional(t.String({ description: 'As the provider reported it.' })),
 })
 
 export const generation = t.Object({
