@@ -2,7 +2,8 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import type { ConfigProblem } from '../core/problem.ts'
 import { readDataFacts } from '../providers/entry-facts.ts'
-import { factFields, pricing, readPricing, tokenCount } from '../providers/entry-schema.ts'
+import { pricing, readPricing } from '../providers/entry-pricing.ts'
+import { factFields, tokenCount } from '../providers/entry-schema.ts'
 import type { ModelOverride } from './overrides.ts'
 
 // Each `description` completes the sentence "<place> must be …".
