@@ -80,6 +80,13 @@ const ROWS: readonly Row[] = [
     is: ['unsuitable', 'permission_denied'],
   },
   { statuses: [451], is: ['unsuitable', 'permission_denied'] },
+  // Its output bound: Bedrock (bedrock-access-gateway#41), Groq (RooCodeInc/Roo-Code#5729), Anthropic, OpenAI.
+  {
+    statuses: [400],
+    about: /max_(?:completion_|output_|new_)?tokens|maximum tokens/i,
+    message: /less than or equal|at most|exceeds the model limit|should be \[|maximum allowed/i,
+    is: ['unsuitable', 'invalid_request'],
+  },
   // Its context: OpenAI and vLLM `maximum context length`, Anthropic `prompt is too long`, Google `input token count`,
   // Bedrock `Input is too long`, Cohere `TOO_MANY_TOKENS`, Ollama, Perplexity, OpenRouter (all recorded 2025-26); Alibaba
   // `Range of input length` (QwenLM/qwen-code#98), Moonshot `model token limit` (kimi-cli#2011), llama.cpp, with 500 too
@@ -88,7 +95,7 @@ const ROWS: readonly Row[] = [
     statuses: [...REJECTED, 500],
     word: /context_(?:length|window|size)|too_many_(?:prompt_)?tokens|tokens_limit_reached|string_above_max_length|^1261$/,
     message:
-      /context[ _](?:length|window|size|limit)|maximum context|(?:prompt|input|request|messages)[^.]{0,40} (?:is |are )?too long|too many (?:prompt |input )?tokens|maximum number of tokens allowed|range of input length|model token limit|reduce the length of the messages|inputs? tokens \+/i,
+      /context[ _](?:length|window|size|limit)|maximum context|(?:prompt|input|request|messages)[^.]{0,40} (?:is |are )?too long|too many (?:prompt |input )?tokens|maximum number of tokens allowed|range of input length|model token limit|reduce the length of the messages|inputs` tokens \+/i,
     is: ['unsuitable', 'context_length_exceeded'],
   },
   // Its size: Anthropic `request_too_large`; Groq 413 and OpenAI 429 above the tokens per minute of an account, where
@@ -106,7 +113,7 @@ const ROWS: readonly Row[] = [
   // DeepSeek `Model Not Exist`, Bedrock `The provided model identifier is invalid` and `reached the end of its life`
   // (recorded 2025), `on-demand throughput isn’t supported` (terricain/aioboto3#352), AWS and OpenAI 403 `access to the model`.
   {
-    statuses: [400, 403, 422],
+    statuses: [400, 403, 404, 422],
     about: /\bmodel|deployment/i,
     message:
       /\bnot exist\b|not found|not deployed|model identifier is invalid|end of its life|decommissioned|on-demand throughput|access to (?:the )?model|invalid model|model is not available/i,
@@ -115,13 +122,6 @@ const ROWS: readonly Row[] = [
   // No flex capacity: Groq 498, OpenAI 429 `resource_unavailable` (their documentation of flex processing, 2026).
   { statuses: [498], is: ['unsuitable', 'provider_overloaded'] },
   { statuses: [429], word: /resource_unavailable/, is: ['unsuitable', 'provider_overloaded'] },
-  // Its output bound: Bedrock (bedrock-access-gateway#41), Groq (RooCodeInc/Roo-Code#5729), Anthropic, OpenAI.
-  {
-    statuses: [400],
-    about: /max_(?:completion_|output_|new_)?tokens|maximum tokens/i,
-    message: /too large|less than or equal|at most|exceed|should be \[|maximum allowed/i,
-    is: ['unsuitable', 'invalid_request'],
-  },
   // A parameter or an input that it does not know. OpenAI and Azure `unsupported_parameter`, `unsupported_value`
   // (cline#2643, microsoft/vscode#261278), vLLM `is not a multimodal model`
   // (dots.ocr#61), DeepSeek `unknown variant image_url` (vercel/ai#9179), OpenRouter and Xiaomi 404 `support image
@@ -131,7 +131,7 @@ const ROWS: readonly Row[] = [
     statuses: [400, 404, 501],
     word: /unsupported|not_?supported|unknown_parameter/,
     message:
-      /\bnot (?:currently |yet )?support(?:ed)?\b|\bunsupported\b|n['’]t support|endpoints found that support|unknown variant|not a multimodal model|unrecognized request argument|unknown parameter|cannot find field|not enabled for|must be a string|requires --/i,
+      /\bnot (?:currently |yet )?support(?:ed)?\b|\bunsupported\b|n['’]t support|endpoints found that support|unknown variant|not a multimodal model|unrecognized request argument|unknown parameter|cannot find field|not enabled for|must be a string|requires --|max_tokens is too large/i,
     is: ['unsuitable', 'invalid_request'],
   },
   // llama.cpp reports these with 500.
@@ -166,7 +166,7 @@ const ROWS: readonly Row[] = [
 
 /** What the refusal means. Without a row: below 400 nothing was answered, below 499 the caller is at fault. */
 export function refusalOf(reported: Reported, status: number): Refusal {
-  if (reported.isAboutContent && status >= 400 && status < 499)
+  if (reported.isAboutContent && REJECTED.includes(status))
     return { kind: 'unsuitable', errorType: 'content_policy_violation' }
   for (const { is, ...row } of ROWS) {
     if (!matches(row, reported, status)) continue
