@@ -6,6 +6,7 @@ import { createHealth } from '../src/inference/routing/health.ts'
 import { createMeasurements } from '../src/inference/routing/measurements.ts'
 import { plan } from '../src/inference/routing/plan.ts'
 import type { PlanInput } from '../src/inference/routing/plan-input.ts'
+import { createConversations } from '../src/inference/routing/stickiness.ts'
 import { aligned, markdown } from './print.ts'
 import type { Settings } from './settings.ts'
 import { median } from './statistics.ts'
@@ -63,6 +64,7 @@ function turnsOf(input: PlanInput, plans: number): number[] {
 function inputOf(size: number, more: object): PlanInput {
   const measurements = createMeasurements(Date.now)
   const health = createHealth(Date.now)
+  const conversations = createConversations(Date.now)
   const providers = Array.from({ length: size }, (_, index) => providerOf(index))
   const model: ModelRecord = {
     id: 'lab/model',
@@ -90,6 +92,7 @@ function inputOf(size: number, more: object): PlanInput {
     measured: measurements.of,
     recent: measurements.recentOf,
     inFlight: () => 0,
+    answeredBy: conversations.endpointOf,
     random: Math.random,
   }
 }

@@ -25,6 +25,7 @@ import type { ResponseCache } from './response-cache/store.ts'
 import type { Health } from './routing/health.ts'
 import type { Meters } from './routing/measurements.ts'
 import type { Plan } from './routing/plan.ts'
+import type { Conversations } from './routing/stickiness.ts'
 import type { ContextUse } from './upstream/context-cache/apply.ts'
 import type { ContextStore } from './upstream/context-cache/store.ts'
 
@@ -60,6 +61,7 @@ export interface RunDeps {
   readonly running: Running
   readonly ticker: Ticker
   readonly measurements: Pick<Meters, 'of' | 'recentOf'>
+  readonly conversations: Conversations
   /** The content log. */
   readonly contents: Pick<ContentLog, 'add'>
   /** Seals provider state that clients of a workspace send back with the next request. */

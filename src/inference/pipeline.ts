@@ -25,7 +25,6 @@ import { type Lookup, lookUp } from './response-cache/lookup.ts'
 import { routingMetadata } from './routing/metadata.ts'
 import { type Plan, plan } from './routing/plan.ts'
 import type { PlanInput } from './routing/plan-input.ts'
-import { randomFor } from './routing/stickiness.ts'
 import { CallerDisconnected, ShutdownError } from './upstream/abort.ts'
 import { callerClosed, shuttingDown, withRouting } from './upstream/failure.ts'
 
@@ -86,7 +85,7 @@ export function begin<Kind extends Metering, Request extends RoutedRequest>(
 const planningOf = (
   { request, caller, snapshot, startedAt }: Opening,
   { refusal }: Pick<BeginOptions<Metering>, 'refusal'>,
-  { health, measurements, upstream, random }: RunDeps,
+  { health, measurements, conversations, upstream, random }: RunDeps,
 ): PlanInput => ({
   request,
   caller,
@@ -96,7 +95,8 @@ const planningOf = (
   measured: measurements.of,
   recent: measurements.recentOf,
   inFlight: upstream.inFlight,
-  random: randomFor(request, random),
+  random,
+  answeredBy: conversations.endpointOf,
   refusal,
 })
 

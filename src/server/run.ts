@@ -7,6 +7,7 @@ import { createTicker } from '../inference/reply/ticker.ts'
 import { createResponseCache } from '../inference/response-cache/store.ts'
 import { createHealth } from '../inference/routing/health.ts'
 import { createMeasurements, metered } from '../inference/routing/measurements.ts'
+import { createConversations } from '../inference/routing/stickiness.ts'
 import { createContextStore } from '../inference/upstream/context-cache/store.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { OutboundAllow } from '../net/address.ts'
@@ -50,6 +51,7 @@ export function createRun({
     tokens: createTokens(),
     health: metered(createHealth(now), measurements),
     measurements,
+    conversations: createConversations(now),
     cache: maxBytes > 0 ? createResponseCache({ maxBytes, now, ticker }) : null,
     contexts: config.contextCache ? createContextStore(now) : null,
     carrierOf: stores.carrierOf,

@@ -6,6 +6,7 @@ import type { Conversation, RunDeps } from '../../src/inference/generation.ts'
 import { journalEntry } from '../../src/inference/journal-entry.ts'
 import { createMeter, type Ending } from '../../src/inference/reply/meter.ts'
 import type { Ticker } from '../../src/inference/reply/ticker.ts'
+import { createConversations } from '../../src/inference/routing/stickiness.ts'
 import { createTokens } from '../../src/providers/token.ts'
 import { REQUEST } from '../dialects/request.ts'
 import { directory, key, snapshot, workspace } from './fixture.ts'
@@ -64,6 +65,7 @@ const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): 
   },
   ticker: watched.ticker,
   measurements: { of: () => null, recentOf: () => undefined },
+  conversations: createConversations(Date.now),
   contents: { add: () => undefined },
   carrierOf: never,
   cache: null,

@@ -43,6 +43,7 @@ export async function countTokens(input: CountInput, deps: RunDeps): Promise<num
     cooldownOf: () => null,
     recent: deps.measurements.recentOf,
     measured: deps.measurements.of,
+    answeredBy: deps.conversations.endpointOf,
     random: deps.random,
   })
   const { key } = input.caller

@@ -16,7 +16,7 @@ export interface Candidate {
  * Efraimidis and Spirakis: ascending order by -log(u)/w is a weighted draw without replacement. An endpoint at twice the
  * price has a quarter of the weight. One draw per endpoint, so that several credentials do not increase its share.
  */
-export function drawn(attempts: readonly Attempt[], random: () => number): Candidate[] {
+export function drawn(attempts: readonly Attempt[], drawOf: (endpointId: string) => number): Candidate[] {
   const candidates: Candidate[] = []
   let cheapest = Number.POSITIVE_INFINITY
   let id = ''
@@ -26,7 +26,7 @@ export function drawn(attempts: readonly Attempt[], random: () => number): Candi
     if (attempt.endpoint.id !== id) {
       id = attempt.endpoint.id
       price = priceOf(attempt)
-      draw = -Math.log(random())
+      draw = -Math.log(drawOf(id))
       if (price < cheapest) cheapest = price
     }
     candidates.push({ attempt, price, draw, level: 0, value: 0 })

@@ -1,22 +1,16 @@
 import type { Attempt } from '../../core/attempt.ts'
-import type { EndpointMeasurements, Percentiles } from '../../core/measurements.ts'
-import type { Cutoffs, ProviderPreferences } from '../../core/request.ts'
+import type { Percentiles } from '../../core/measurements.ts'
+import type { Cutoffs } from '../../core/request.ts'
 import { byDraw, byValue, type Candidate, drawn, withFirst } from './candidates.ts'
 import { rankIn } from './endpoint-tags.ts'
 import { exploredFirst } from './explore.ts'
-import type { Recent } from './recent.ts'
+import type { PlanInput } from './plan-input.ts'
+import { drawsOf, formerEndpoint } from './stickiness.ts'
 
 export type SortKey = 'price' | 'throughput' | 'latency' | 'exacto' | 'context'
 
-export interface OrderInput {
-  preferences: ProviderPreferences
+export interface OrderInput extends PlanInput {
   sort: SortKey | undefined
-  now: number
-  /** Calls in flight to a provider. */
-  inFlight?(providerSlug: string): number
-  measured?(endpointId: string): EndpointMeasurements | null
-  recent?(endpointId: string): Recent | undefined
-  random(): number
 }
 
 /**
@@ -26,48 +20,52 @@ export interface OrderInput {
  */
 export function ordered(attempts: Attempt[], input: OrderInput): Attempt[] {
   if (attempts.length < 2) return attempts
-  const candidates = drawn(attempts, input.random)
+  const { preferences } = input.request
+  const candidates = drawn(attempts, drawsOf(input))
   const chosen = input.sort ? bySort(candidates, input.sort, input) : byPriceShare(candidates, input)
   const sorted = chosen.map(({ attempt }) => attempt)
-  const listed = byokKeysFirst(listedFirst(preferredFirst(sorted, input), input.preferences.order), input)
-  if (input.preferences.allowFallbacks || input.preferences.order) return listed
+  const listed = byokKeysFirst(listedFirst(preferredFirst(sorted, input), preferences.order), input)
+  if (preferences.allowFallbacks || preferences.order) return listed
   const first = listed[0]
   return listed.filter((attempt) => attempt.endpoint.id === first?.endpoint.id)
 }
 
-/** Endpoints at the same price are alike: the less loaded of the first two is first. */
-function byPriceShare(candidates: Candidate[], input: OrderInput): Candidate[] {
-  candidates.sort(byDraw)
-  return lessLoadedFirst(candidates, (one, other) => one.price === other.price, input)
-}
+/** All endpoints share the requests. */
+const byPriceShare = (candidates: Candidate[], input: OrderInput): Candidate[] =>
+  shared(candidates, (one, other) => one.price === other.price, input)
 
 /**
- * By the sort's figure, the best first. Endpoints within 5 percent of the best are alike and share requests by price. An
- * endpoint without a figure, or with an old one, is first now and then: see `exploredFirst`.
+ * By the sort's figure, the best first. Endpoints as good as the best share the requests; of measured figures, those
+ * within 5 percent are as good. An endpoint without a figure, or with an old one, is first now and then: see
+ * `exploredFirst`.
  */
 function bySort(candidates: Candidate[], sort: SortKey, input: OrderInput): Candidate[] {
   for (const candidate of candidates) rate(candidate, sort, input)
   candidates.sort(byValue)
-  const [best] = candidates
-  if (best === undefined) return candidates
-  const most = sort === 'price' ? best.value : best.value * ALIKE
-  const isAlike = ({ level, value }: Candidate): boolean => level === best.level && value <= most
-  const end = candidates.findIndex((candidate) => !isAlike(candidate))
-  const alike = end === -1 ? candidates : candidates.slice(0, end)
-  if (alike.length === 1) return explored(candidates, sort, input)
-  const shared = [...alike.sort(byDraw), ...candidates.slice(alike.length)]
-  return explored(
-    lessLoadedFirst(shared, (_, other) => isAlike(other), input),
-    sort,
-    input,
-  )
+  const { level = 0, value = 0 } = candidates[0] ?? {}
+  const isExact = sort === 'price' || sort === 'context'
+  const most = isExact ? value : value * ALIKE
+  const end = candidates.findIndex((candidate) => candidate.level > level || candidate.value > most)
+  const alike = end === -1 ? candidates.length : end
+  const chosen =
+    alike < 2
+      ? candidates
+      : [...shared(candidates.slice(0, alike), () => true, input), ...candidates.slice(alike)]
+  return isExact || !input.recent ? chosen : exploredFirst(chosen, input.recent, input.now)
 }
 const ALIKE = 1.05
 
-const explored = (candidates: Candidate[], sort: SortKey, { recent, now }: OrderInput): Candidate[] =>
-  sort === 'price' || sort === 'context' || recent === undefined
-    ? candidates
-    : exploredFirst(candidates, recent, now)
+/** By their draws; but first the endpoint that answered the conversation last, else the less loaded of the first two. */
+function shared(
+  candidates: Candidate[],
+  areAlike: (one: Candidate, other: Candidate) => boolean,
+  input: OrderInput,
+): Candidate[] {
+  candidates.sort(byDraw)
+  const id = formerEndpoint(input)
+  const former = id === undefined ? undefined : candidates.find(({ attempt }) => attempt.endpoint.id === id)
+  return former === undefined ? lessLoadedFirst(candidates, areAlike, input) : withFirst(candidates, former)
+}
 
 /**
  * Of the first two endpoints, if they are alike, the one whose provider has more free places. A difference below a quarter
@@ -123,10 +121,10 @@ const USUAL_TOOL_SUCCESS = 0.95
  * BYOK keys come before the gateway's credentials regardless of provider preferences; those marked as fallback come last.
  * Without preferences, BYOK keys are tried in the workspace's order.
  */
-function byokKeysFirst(attempts: Attempt[], { preferences, sort }: OrderInput): Attempt[] {
+function byokKeysFirst(attempts: Attempt[], { request, sort }: OrderInput): Attempt[] {
   if (attempts.every(({ byokKey }) => byokKey === undefined)) return attempts
   const rank = ({ byokKey }: Attempt): number => (byokKey === undefined ? 1 : byokKey.isFallback ? 2 : 0)
-  const hasWish = sort !== undefined || preferences.order !== undefined
+  const hasWish = sort !== undefined || request.preferences.order !== undefined
   const own = ({ byokKey }: Attempt): number => (hasWish || byokKey === undefined ? 0 : byokKey.sortOrder)
   return [...attempts].sort((a, b) => rank(a) - rank(b) || own(a) - own(b))
 }
@@ -141,8 +139,8 @@ function listedFirst(attempts: Attempt[], order: readonly string[] | undefined):
 }
 
 /** Endpoints that meet the preferences, then unmeasured ones, then slower ones. */
-function preferredFirst(attempts: Attempt[], { preferences, measured }: OrderInput): Attempt[] {
-  const { preferredMinThroughput: speeds, preferredMaxLatency: seconds } = preferences
+function preferredFirst(attempts: Attempt[], { request, measured }: OrderInput): Attempt[] {
+  const { preferredMinThroughput: speeds, preferredMaxLatency: seconds } = request.preferences
   if (!speeds && !seconds) return attempts
   const rank = ({ endpoint }: Attempt): number => {
     const known = measured?.(endpoint.id) ?? null

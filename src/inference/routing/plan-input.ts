@@ -7,9 +7,9 @@ import type { EndpointRecord, Snapshot } from '../../core/snapshot.ts'
 import type { Cooldown } from './health.ts'
 import type { Recent } from './recent.ts'
 
-/** The parts of a conversation that determine its dialect; absent for other requests. */
+/** The parts of a conversation that routing reads; absent for other requests. */
 export type RequestFeatures = Partial<
-  Pick<InferenceRequest, 'sampling' | 'tools' | 'choiceCount' | 'modalities' | 'reasoning'>
+  Pick<InferenceRequest, 'messages' | 'sampling' | 'tools' | 'choiceCount' | 'modalities' | 'reasoning'>
 >
 
 export interface PlanInput {
@@ -25,6 +25,8 @@ export interface PlanInput {
   recent?(endpointId: string): Recent | undefined
   /** Calls in flight to a provider; absent: none. */
   inFlight?(providerSlug: string): number
+  /** The endpoint that answered a conversation last; absent: none is known. */
+  answeredBy?(conversation: number): string | undefined
   /** Why a dialect does not support the request, to complete "<provider> …"; null if it does. Absent: every one does. */
   refusal?(dialect: DialectName, endpoint: EndpointRecord): string | null
   /** In [0, 1). Distributes requests over equal endpoints. */

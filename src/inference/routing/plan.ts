@@ -9,6 +9,7 @@ import { ordered, type SortKey } from './order.ts'
 import type { PlanInput } from './plan-input.ts'
 import { allCoolingDown, nothingEligible, unknownModel } from './rejections.ts'
 import { AUTOMATIC, type Resolved, requestedModels } from './resolve.ts'
+import { drawsOf } from './stickiness.ts'
 
 export interface Plan {
   /** Best first, never empty. */
@@ -65,7 +66,7 @@ function attemptsFor(known: readonly Resolved[], input: PlanInput): Attempt[] {
   const inOrder = (eligible: Attempt[], variant: SortKey | undefined): Attempt[] => {
     if (eligible.length < 2) return eligible
     const sort = preferences.sort ?? variant ?? sortKey(caller.workspace.defaultProviderSort)
-    return ordered(eligible, { ...input, sort, preferences })
+    return ordered(eligible, { ...input, sort })
   }
   const [only] = known
   if (only && known.length === 1) return inOrder(eligibleFor(only, input), only.sort)
@@ -93,12 +94,11 @@ function withCredentials(
   { endpoint, provider, byokKey }: Route,
   input: PlanInput,
 ): Attempt[] {
-  const { random } = input
   const dialect = dialectFor(input, provider, endpoint)
   if (byokKey) return [{ model, endpoint, provider, credential: byokKey.credential, byokKey, dialect }]
   const keyless: CredentialRecord = { id: 'none', secret: null }
   const credentials = provider.credentials.length > 0 ? provider.credentials : [keyless]
-  return shuffledByWeight(credentials, random).map((credential) => ({
+  return shuffledByWeight(credentials, input).map((credential) => ({
     model,
     endpoint,
     provider,
@@ -110,12 +110,13 @@ function withCredentials(
 /** Distributes requests over credentials by weight (default 1). Without any weight they keep their order. */
 function shuffledByWeight(
   credentials: readonly CredentialRecord[],
-  random: () => number,
+  input: PlanInput,
 ): readonly CredentialRecord[] {
   if (credentials.length < 2 || credentials.every(({ weight }) => weight === undefined)) return credentials
-  // Efraimidis and Spirakis: see byWeight in order.ts.
+  const drawOf = drawsOf(input)
+  // Efraimidis and Spirakis: see `drawn`.
   return credentials
-    .map((credential) => ({ credential, place: random() ** (1 / (credential.weight ?? 1)) }))
-    .sort((a, b) => b.place - a.place)
+    .map((credential) => ({ credential, place: -Math.log(drawOf(credential.id)) / (credential.weight ?? 1) }))
+    .sort((a, b) => a.place - b.place)
     .map(({ credential }) => credential)
 }

@@ -8,6 +8,7 @@ import { guarded } from '../filters/output/apply.ts'
 import type { Conversation } from '../generation.ts'
 import { withContents } from '../request/url-contents.ts'
 import { type Gather, throughCache } from '../response-cache/conversation.ts'
+import { conversationOf } from '../routing/stickiness.ts'
 import { type CallCodec, tryAttempts } from './attempts.ts'
 import { throughContext } from './context-cache/apply.ts'
 import { withWriting } from './context-cache/charge.ts'
@@ -35,7 +36,14 @@ export const dispatch = (generation: Conversation, gather?: Gather): Promise<Dis
 
 async function fromProviders(generation: Conversation): Promise<Dispatched> {
   const { attempt, answer, dropped } = await tryAttempts(conversationCodec, generation)
+  if (generation.plan.eligible.length > 1) rememberEndpoint(generation, attempt)
   return guarded(generation, { attempt, frames: answer, dropped })
+}
+
+/** The conversation's next request prefers this endpoint. */
+function rememberEndpoint({ deps, request, caller }: Conversation, { endpoint }: Attempt): void {
+  const conversation = conversationOf({ request, caller })
+  if (conversation !== null) deps.conversations.answered(conversation, endpoint.id)
 }
 
 /**
