@@ -3,14 +3,18 @@
  */
 import { afterAll, beforeEach } from 'bun:test'
 import OpenAI from 'openai'
-import { API_KEY, type Gateway, type GatewayOptions, startGateway } from './gateway.ts'
+import { API_KEY, forgetFailures, type Gateway, type GatewayOptions, startGateway } from './gateway.ts'
 
-/** A gateway that is stopped after the tests of the file, and these providers after it. */
+/**
+ * A gateway that is stopped after the tests of the file, and these providers after it. What failed in one test does not
+ * decide about the next.
+ */
 export async function gatewayOfFile(
   options: GatewayOptions = {},
   ...upstreams: readonly { stop(): Promise<void> }[]
 ): Promise<Gateway> {
   const gateway = await startGateway(options)
+  beforeEach(() => forgetFailures(gateway))
   afterAll(async () => {
     await gateway.stop()
     for (const upstream of upstreams) await upstream.stop()

@@ -64,6 +64,8 @@ export interface GatewayOptions {
   resolve?: (host: string) => Promise<readonly string[]>
   /** Where people reach it; absent: `http://localhost`. */
   address?: () => string
+  /** Retries are bounded as in the product; absent: not, because the tests of a file share a gateway and its seconds. */
+  boundsRetries?: boolean
   /** Listen on loopback, for tests about connections. */
   listens?: boolean
 }
@@ -96,6 +98,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     ...(now ? { now } : {}),
   })
   const { deps, handle: app, routing } = gateway
+  if (!options.boundsRetries)
+    Object.assign(deps.run, {
+      retries: { countRequest: () => undefined, hasLeft: () => true, take: () => true },
+    })
   const { database, bodies } = gateway.folder
   await routing.recordPrices()
   const server = options.listens
@@ -128,6 +134,11 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       if (report.differences.length > 0) throw new Error(`verify: ${report.differences.join('; ')}`)
     },
   }
+}
+
+/** Refused credentials, rate limits and open breakers are forgotten, so that one test does not decide about the next. */
+export function forgetFailures({ deps: { run } }: Pick<Gateway, 'deps'>): void {
+  for (const { credentialId } of run.health.troubled()) run.health.forget(credentialId)
 }
 
 /** Sends a request over the socket of `url`, or straight to the app if it does not listen. */

@@ -28,6 +28,7 @@ import type { Plan } from './routing/plan.ts'
 import type { Conversations } from './routing/stickiness.ts'
 import type { ContextUse } from './upstream/context-cache/apply.ts'
 import type { ContextStore } from './upstream/context-cache/store.ts'
+import type { RetryBudget } from './upstream/retry-budget.ts'
 
 /** Fetches a URL through the outbound guard. */
 export type FetchContent = (url: string, signal: AbortSignal) => Promise<Content>
@@ -47,6 +48,7 @@ interface Refused {
 export interface RunDeps {
   readonly upstream: Upstream
   readonly health: Health
+  readonly retries: RetryBudget
   /** Access tokens of cloud credentials. */
   readonly tokens: Tokens
   now(): number

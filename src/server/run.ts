@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import type { HealthChange } from '../core/endpoint-health.ts'
 import type { AccessLog } from '../http/access-log.ts'
 import { createRates } from '../inference/admission/rates.ts'
 import { createRunning } from '../inference/admission/running.ts'
@@ -9,6 +10,7 @@ import { createHealth } from '../inference/routing/health.ts'
 import { createMeasurements, metered } from '../inference/routing/measurements.ts'
 import { createConversations } from '../inference/routing/stickiness.ts'
 import { createContextStore } from '../inference/upstream/context-cache/store.ts'
+import { createRetryBudget } from '../inference/upstream/retry-budget.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { OutboundAllow } from '../net/address.ts'
 import { createUpstream } from '../net/client.ts'
@@ -41,6 +43,13 @@ export function createRun({
 }: RunParts): RunDeps {
   const ticker = createTicker(now)
   const measurements = createMeasurements(now)
+  const retries = createRetryBudget(now)
+  const health = createHealth({
+    clock: now,
+    random: Math.random,
+    mayRetry: retries.hasLeft,
+    onChange: (change) => logHealth(logger, change),
+  })
   const maxBytes = config.responseCacheMb * MEGABYTE
   return {
     now,
@@ -49,7 +58,8 @@ export function createRun({
     fetchContent: contentFetcher(outboundAllow),
     upstream: createUpstream({ maxInFlight: config.maxInFlight }),
     tokens: createTokens(),
-    health: metered(createHealth(now), measurements),
+    health: metered(health, measurements),
+    retries,
     measurements,
     conversations: createConversations(now),
     cache: maxBytes > 0 ? createResponseCache({ maxBytes, now, ticker }) : null,
@@ -70,6 +80,15 @@ export function createRun({
         'a failure that no caller can receive any more',
       ),
   }
+}
+
+function logHealth(
+  logger: Logger,
+  { isWell, message, endpointId, providerSlug, credentialId }: HealthChange,
+): void {
+  const fields = { endpoint: endpointId, provider: providerSlug, credential: credentialId }
+  if (isWell) logger.info(fields, message)
+  else logger.warn(fields, message)
 }
 
 /** Resolves after `ms`. Rejects with the signal's reason if it aborts. */

@@ -125,7 +125,7 @@ describe('credentials', () => {
     const { health } = admin.gateway.deps.run
     const attempt = attemptWith(String(id))
     const error = new UpstreamError('credential', 'refused', { status: 401 })
-    for (let failures = 0; failures < 20; failures += 1) health.failed(attempt, error)
+    health.failed(attempt, error, health.trying(attempt))
     expect(health.cooldownOf(attempt, true)).toMatchObject({ reason: 'refused' })
     await manage('PATCH', `${CREDENTIALS}/${id}`, { credential: 'canary-good' })
     expect(health.cooldownOf(attempt, true)).toBeNull()

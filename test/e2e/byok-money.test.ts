@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { objectOf } from '../../src/http/json.ts'
+import { forgetFailures } from '../gateway.ts'
 import { dataLines, unary } from '../upstream.ts'
 
 import { BYOK, COST, dataOf, startForByokMoney } from './byok-money-setup.ts'
@@ -121,6 +122,7 @@ describe('the limit', () => {
       calls.refused = 401
       expect(await ask(mine.key)).toMatchObject({ status: 502, used: ['byok'] })
       calls.refused = null
+      forgetFailures(gateway)
       expect((await ask(mine.key)).status).toBe(200)
       expect((await dataOf(gateway.manage('GET', '/credits')))['total_usage']).toBe(used)
     } finally {

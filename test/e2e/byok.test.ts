@@ -98,8 +98,8 @@ describe('the order of attempts', () => {
     await bring('b')
     calls.asked = []
     const again = await dataLines(await gateway.call('/chat/completions', body))
-    // The first one has failed once, which is too few for a cooldown.
-    expect(calls.asked).toEqual(['a'])
+    // The first one was refused, so it is skipped.
+    expect(calls.asked).toEqual(['b'])
     expect(again.join('')).toContain('"is_byok":true')
   })
 

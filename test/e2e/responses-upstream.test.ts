@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { assemble } from '../chat-stream.ts'
 import { gatewayOfFile } from '../file-setup.ts'
+import { forgetFailures } from '../gateway.ts'
 import { FIXTURES } from '../recordings.ts'
 import { type Answer, dataLines, startUpstream, unary } from '../upstream.ts'
 import { ask, fixturesOf } from './replies.ts'
@@ -195,6 +196,7 @@ describe('a caller of chat completions', () => {
     const ours = await gateway.call('/chat/completions', ask('wrong-key'))
     expect(ours.status).toBe(502)
     expect(await ours.text()).not.toContain('nope')
+    forgetFailures(gateway)
     upstream.on('prompt', () =>
       Response.json({
         object: 'response',

@@ -1,173 +1,253 @@
 import type { Attempt } from '../../core/attempt.ts'
+import type { EndpointHealth, HealthChange } from '../../core/endpoint-health.ts'
 import type { UpstreamError } from '../../core/errors.ts'
 import { neverBack } from '../../core/never-back.ts'
+import { type Breaker, blockedUntil, countBegin, countFailure, countSuccess, newBreaker } from './breaker.ts'
+import { changeOf, reportOf, type Trouble } from './health-report.ts'
 
 /** Why an endpoint is skipped, and until when (milliseconds since 1970). */
 export interface Cooldown {
-  /** `refused`: the provider rejected the gateway's credential at the last failure. */
+  /** `refused`: the provider rejected the credential. */
   reason: 'rate-limit' | 'failing' | 'refused'
   until: number
 }
 
-/** Cooldowns and breakers, per endpoint and credential. In memory only: a restart clears them. */
+/**
+ * Rate limits, refused credentials and breakers, per endpoint and credential; failures to connect count per host. In memory
+ * only: a restart clears them.
+ */
 export interface Health {
-  /** `isOnly`: no other endpoint can serve the request, so the breaker needs many more failures to open. */
-  cooldownOf(attempt: Attempt, isOnly: boolean): Cooldown | null
-  /** Called before each attempt. After an ejection one request probes the endpoint; others skip it until the result. */
-  trying(attempt: Attempt): void
+  /**
+   * `isPanic`: more than half of the endpoints that could serve the request are skipped. Then breakers only limit the pace,
+   * and a rate limit without a stated time is ignored.
+   */
+  cooldownOf(attempt: Attempt, isPanic: boolean): Cooldown | null
+  /** Called before each attempt. Returns its start for `failed`. */
+  trying(attempt: Attempt): number
   succeeded(attempt: Attempt, firstContentMs: number): void
   /** Called for failures before the first content. Truncated streams and aborts are not reported here. */
-  failed(attempt: Attempt, error: UpstreamError): void
+  failed(attempt: Attempt, error: UpstreamError, began: number): void
   /** Median of the last first-content times, in ms; null before the first. */
   latencyMs(attempt: Attempt): number | null
   /** The credential was replaced: its history no longer applies. */
   forget(credentialId: string): void
-}
-
-interface Second {
-  second: number
-  failures: number
-  successes: number
+  /** Every endpoint that is skipped or slowed. */
+  troubled(): EndpointHealth[]
 }
 
 interface State {
-  consecutive: number
-  /** Failures and successes of each of the last 30 seconds: a ring buffer. */
-  seconds: Second[]
-  ejections: number
-  openUntil: number
+  readonly breaker: Breaker
+  /** The end of a rate limit. */
   coolUntil: number
-  /** The provider sent Retry-After, so the cooldown applies even to a model's only endpoint. */
+  /** The provider stated the end, so it applies even in panic mode. */
   isCoolHinted: boolean
-  /** The provider rejected the credential at the last failure. */
-  isRefused: boolean
+  /** The end of the time in which the credential, which the provider refused for this endpoint, is not used; 0: it did not. */
+  refusedUntil: number
+  /** The last failure, for the report. */
+  trouble: Trouble | null
   latencies: number[]
 }
 
-const WINDOW_SECONDS = 30
-const CONSECUTIVE_TO_OPEN = 5
-const SAMPLES_TO_OPEN = 20
-const OPEN_MS = 30_000
-const OPEN_CAP_MS = 300_000
-const PROBE_MS = 1_000
+export interface HealthOptions {
+  clock(): number
+  /** In [0, 1). */
+  random(): number
+  /** False: no retry is allowed at the moment, so an endpoint is not probed while others are well. */
+  mayRetry(): boolean
+  onChange(change: HealthChange): void
+}
+
 const COOL_WITHOUT_HINT_MS = 5_000
+/** A refused credential is used again after it: balances are topped up and permissions granted at the provider. */
+const REFUSED_MS = 600_000
+/** While no retry is allowed, the next request looks again after it. */
+const LOOK_AGAIN_MS = 1_000
 const MAX_LATENCIES = 32
 
 const newState = (): State => ({
-  consecutive: 0,
-  seconds: [],
-  ejections: 0,
-  openUntil: 0,
+  breaker: newBreaker(),
   coolUntil: 0,
   isCoolHinted: false,
-  isRefused: false,
+  refusedUntil: 0,
+  trouble: null,
   latencies: [],
 })
 
-export function createHealth(clock: () => number): Health {
-  const now = neverBack(clock)
-  /** Converts `until` from the monotonic clock to the system's clock. */
-  const cooldown = (reason: Cooldown['reason'], until: number, at: number): Cooldown => ({
-    reason,
-    until: clock() + until - at,
-  })
-  /** Keyed by endpoint, then by credential. */
-  const states = new Map<string, Map<string, State>>()
-  const stateOf = ({ endpoint, credential }: Attempt): State => {
-    let ofEndpoint = states.get(endpoint.id)
-    if (!ofEndpoint) {
-      ofEndpoint = new Map()
-      states.set(endpoint.id, ofEndpoint)
-    }
-    let state = ofEndpoint.get(credential.id)
-    if (!state) {
-      state = newState()
-      ofEndpoint.set(credential.id, state)
-    }
-    return state
+/** Times are on `now`, which never goes back. */
+interface Memory extends HealthOptions {
+  now(): number
+  /** By endpoint, then by credential. */
+  readonly states: Map<string, Map<string, State>>
+  /** Hosts that a connection failed to, by base URL. */
+  readonly hosts: Map<string, Breaker>
+  /** Until when credentials are not used for any model of their provider, by provider and credential. */
+  readonly refused: Map<string, number>
+}
+
+export function createHealth(options: HealthOptions): Health {
+  const memory: Memory = {
+    ...options,
+    now: neverBack(options.clock),
+    states: new Map(),
+    hosts: new Map(),
+    refused: new Map(),
   }
   return {
-    cooldownOf(attempt, isOnly) {
-      const state = stateOf(attempt)
-      const at = now()
-      if (state.coolUntil > at && (!isOnly || state.isCoolHinted))
-        return cooldown('rate-limit', state.coolUntil, at)
-      if (state.openUntil > at && (!isOnly || isHopeless(state, at)))
-        return cooldown(state.isRefused ? 'refused' : 'failing', state.openUntil, at)
-      return null
+    cooldownOf(attempt, isPanic) {
+      const at = memory.now()
+      const block = blockOf(memory, attempt, isPanic, at)
+      // From the monotonic clock to the system's clock.
+      if (block !== null) block.until += options.clock() - at
+      return block
     },
     trying(attempt) {
-      const state = stateOf(attempt)
-      const at = now()
-      if (state.openUntil > 0 && state.openUntil <= at) state.openUntil = at + PROBE_MS
+      const at = memory.now()
+      const state = knownState(memory, attempt)
+      if (state) countBegin(state.breaker, at)
+      const host = memory.hosts.get(attempt.provider.baseUrl)
+      if (host) countBegin(host, at)
+      return at
     },
-    succeeded(attempt, firstContentMs) {
-      const state = stateOf(attempt)
-      state.consecutive = 0
-      state.ejections = 0
-      state.openUntil = 0
-      state.coolUntil = 0
-      secondOf(state, now()).successes += 1
-      state.latencies.push(firstContentMs)
-      if (state.latencies.length > MAX_LATENCIES) state.latencies.shift()
-    },
-    failed(attempt, error) {
-      const state = stateOf(attempt)
-      const at = now()
-      if (error.kind === 'rate-limit') {
-        state.isCoolHinted = error.retryAfterMs !== null
-        state.coolUntil = Math.max(state.coolUntil, at + (error.retryAfterMs ?? COOL_WITHOUT_HINT_MS))
-        return
-      }
-      if (error.kind === 'caller' || error.kind === 'unsuitable' || error.kind === 'capacity') return
-      state.isRefused = error.kind === 'credential'
-      state.consecutive += 1
-      secondOf(state, at).failures += 1
-      if (shouldOpen(state, at)) open(state, at)
-    },
+    succeeded: (attempt, firstContentMs) => succeed(memory, attempt, firstContentMs),
+    failed: (attempt, error, began) => fail(memory, attempt, error, began),
     latencyMs(attempt) {
-      const sorted = [...stateOf(attempt).latencies].sort((a, b) => a - b)
+      const sorted = [...(knownState(memory, attempt)?.latencies ?? [])].sort((a, b) => a - b)
       return sorted[sorted.length >> 1] ?? null
     },
     forget(credentialId) {
-      for (const ofEndpoint of states.values()) ofEndpoint.delete(credentialId)
+      for (const ofEndpoint of memory.states.values()) ofEndpoint.delete(credentialId)
+      for (const account of memory.refused.keys())
+        if (account.endsWith(`\n${credentialId}`)) memory.refused.delete(account)
     },
+    troubled: () => troubledIn(memory),
   }
 }
 
-function secondOf(state: State, at: number): Second {
-  const second = Math.floor(at / 1000)
-  const slot = second % WINDOW_SECONDS
-  const known = state.seconds[slot]
-  if (known?.second === second) return known
-  const fresh = { second, failures: 0, successes: 0 }
-  state.seconds[slot] = fresh
-  return fresh
-}
+const knownState = ({ states }: Memory, { endpoint, credential }: Attempt): State | undefined =>
+  states.get(endpoint.id)?.get(credential.id)
 
-function recentCounts(state: State, at: number): { failures: number; successes: number } {
-  const oldest = Math.floor(at / 1000) - WINDOW_SECONDS
-  const sum = { failures: 0, successes: 0 }
-  for (const known of state.seconds) {
-    if (!known || known.second <= oldest) continue
-    sum.failures += known.failures
-    sum.successes += known.successes
+function stateOf({ states }: Memory, { endpoint, credential }: Attempt): State {
+  let ofEndpoint = states.get(endpoint.id)
+  if (!ofEndpoint) {
+    ofEndpoint = new Map()
+    states.set(endpoint.id, ofEndpoint)
   }
-  return sum
+  let state = ofEndpoint.get(credential.id)
+  if (!state) {
+    state = newState()
+    ofEndpoint.set(credential.id, state)
+  }
+  return state
 }
 
-function shouldOpen(state: State, at: number): boolean {
-  if (state.consecutive >= CONSECUTIVE_TO_OPEN) return true
-  const { failures, successes } = recentCounts(state, at)
-  return failures + successes >= SAMPLES_TO_OPEN && failures >= successes
+/** 0: the credential was not refused. */
+const refusedUntil = ({ refused }: Memory, attempt: Attempt, state: State | undefined): number =>
+  Math.max(state?.refusedUntil ?? 0, refused.size === 0 ? 0 : (refused.get(accountOf(attempt)) ?? 0))
+
+/** Null: it may be called now. Its time is on the clock that never goes back. */
+function blockOf(memory: Memory, attempt: Attempt, isPanic: boolean, at: number): Cooldown | null {
+  const state = knownState(memory, attempt)
+  const refused = refusedUntil(memory, attempt, state)
+  if (refused > at) return { reason: 'refused', until: refused }
+  if (state && state.coolUntil > at && (!isPanic || state.isCoolHinted))
+    return { reason: 'rate-limit', until: state.coolUntil }
+  const host = memory.hosts.size === 0 ? undefined : memory.hosts.get(attempt.provider.baseUrl)
+  const until = Math.max(
+    state ? blockedUntil(state.breaker, isPanic, at) : 0,
+    host ? blockedUntil(host, isPanic, at) : 0,
+  )
+  if (until > 0) return { reason: 'failing', until }
+  const isProbe = (state !== undefined && state.breaker.open !== null) || (host?.open ?? null) !== null
+  return isProbe && !isPanic && !memory.mayRetry() ? { reason: 'failing', until: at + LOOK_AGAIN_MS } : null
 }
 
-/** The rule for a model's only endpoint: 20 failures within 30 s without a success. */
-const isHopeless = (state: State, at: number): boolean =>
-  state.consecutive >= SAMPLES_TO_OPEN && recentCounts(state, at).failures >= SAMPLES_TO_OPEN
-
-function open(state: State, at: number): void {
-  if (state.openUntil > at + PROBE_MS && !isHopeless(state, at)) return
-  state.ejections += 1
-  state.openUntil = at + Math.min(OPEN_CAP_MS, OPEN_MS * state.ejections)
+function succeed(memory: Memory, attempt: Attempt, firstContentMs: number): void {
+  const state = stateOf(memory, attempt)
+  const at = memory.now()
+  const wasRefused = refusedUntil(memory, attempt, state) > 0
+  const wasOpen = countSuccess(state.breaker, at)
+  const host = memory.hosts.get(attempt.provider.baseUrl)
+  const wasHostOpen = host !== undefined && countSuccess(host, at)
+  state.coolUntil = 0
+  state.refusedUntil = 0
+  state.trouble = null
+  if (wasRefused) memory.refused.delete(accountOf(attempt))
+  if (wasOpen || wasRefused || wasHostOpen) memory.onChange(changeOf(attempt, 'well', null))
+  state.latencies.push(firstContentMs)
+  if (state.latencies.length > MAX_LATENCIES) state.latencies.shift()
 }
+
+function fail(memory: Memory, attempt: Attempt, error: UpstreamError, began: number): void {
+  const { kind, status } = error
+  if (kind === 'caller' || kind === 'unsuitable' || kind === 'capacity') return
+  const state = stateOf(memory, attempt)
+  const at = memory.now()
+  const wasRefused = state.trouble?.kind === 'credential'
+  state.trouble = { attempt, kind, status, since: state.trouble?.since ?? at }
+  // An access token may have expired early: the next request gets another one.
+  if (kind === 'credential' && hasTokens(attempt) && !wasRefused) return
+  if (kind === 'rate-limit') cool(memory, attempt, state, error, at)
+  else if (kind === 'credential') refuse(memory, attempt, state, error, at)
+  else if (countFailure(breakerFor(memory, attempt, state, kind), began, at, memory.random))
+    memory.onChange(changeOf(attempt, kind, status))
+}
+
+/** A failure to connect says nothing about the endpoint: it counts for the host, so for all of its endpoints. */
+function breakerFor(
+  { hosts }: Memory,
+  { provider: { baseUrl } }: Attempt,
+  { breaker }: State,
+  kind: UpstreamError['kind'],
+): Breaker {
+  if (kind !== 'connect') return breaker
+  const host = hosts.get(baseUrl) ?? newBreaker()
+  hosts.set(baseUrl, host)
+  return host
+}
+
+function cool(
+  { onChange }: Memory,
+  attempt: Attempt,
+  state: State,
+  { retryAfterMs, status }: UpstreamError,
+  at: number,
+): void {
+  const wasCool = state.coolUntil > at
+  state.isCoolHinted = retryAfterMs !== null
+  state.coolUntil = Math.max(state.coolUntil, at + (retryAfterMs ?? COOL_WITHOUT_HINT_MS))
+  if (!wasCool) onChange(changeOf(attempt, 'rate-limit', status))
+}
+
+function refuse(memory: Memory, attempt: Attempt, state: State, { status }: UpstreamError, at: number): void {
+  const wasRefused = refusedUntil(memory, attempt, state) > at
+  // A 403 can mean this model only.
+  if (status === 401 || status === 402) memory.refused.set(accountOf(attempt), at + REFUSED_MS)
+  else state.refusedUntil = at + REFUSED_MS
+  if (!wasRefused) memory.onChange(changeOf(attempt, 'credential', status))
+}
+
+function troubledIn(memory: Memory): EndpointHealth[] {
+  const at = memory.now()
+  const lead = memory.clock() - at
+  const found: EndpointHealth[] = []
+  for (const ofEndpoint of memory.states.values())
+    for (const state of ofEndpoint.values()) {
+      if (state.trouble === null) continue
+      const { attempt } = state.trouble
+      const report = reportOf(state.trouble, {
+        breaker: state.breaker,
+        host: memory.hosts.get(attempt.provider.baseUrl),
+        refusedUntil: refusedUntil(memory, attempt, state),
+        coolUntil: state.coolUntil,
+        at,
+      })
+      if (report)
+        found.push({ ...report, since: report.since + lead, nextProbeAt: report.nextProbeAt + lead })
+    }
+  return found
+}
+
+const hasTokens = ({ credential: { entra, google } }: Attempt): boolean =>
+  entra !== undefined || google !== undefined
+
+const accountOf = ({ provider, credential }: Attempt): string => `${provider.slug}\n${credential.id}`

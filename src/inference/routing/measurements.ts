@@ -126,8 +126,8 @@ export const metered = (health: Health, meters: Meters): Health => ({
     health.succeeded(attempt, firstContentMs)
     meters.answered(attempt.endpoint.id, firstContentMs)
   },
-  failed(attempt, error) {
-    health.failed(attempt, error)
+  failed(attempt, error, began) {
+    health.failed(attempt, error, began)
     // A rejected BYOK key proves nothing about the endpoint, which all workspaces share.
     if (error.kind !== 'credential' || attempt.byokKey === undefined)
       meters.failed(attempt.endpoint.id, error)

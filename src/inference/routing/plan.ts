@@ -1,4 +1,5 @@
 import type { Attempt } from '../../core/attempt.ts'
+import type { GatewayError } from '../../core/errors.ts'
 import type { Route } from '../../core/route.ts'
 import type { CredentialRecord, ModelRecord } from '../../core/snapshot.ts'
 import { resolvedModels } from './automatic.ts'
@@ -41,13 +42,47 @@ export function plan(input: PlanInput): Plan {
 
 /** The attempts whose endpoints are not in cooldown. Throws a `GatewayError` if all are. */
 function openOf(attempts: Attempt[], { cooldownOf, now }: PlanInput): Attempt[] {
-  const isOnly = attempts.length === 1 || new Set(attempts.map(accountOf)).size === 1
-  const cooldowns = attempts.map((attempt) => cooldownOf(attempt, isOnly))
-  if (cooldowns.every((cooldown) => cooldown === null)) return attempts
+  if (!attempts.some((attempt) => cooldownOf(attempt, false) !== null)) return attempts
+  const isPanic = isPanicOf(attempts, cooldownOf)
+  const cooldowns = attempts.map((attempt) => cooldownOf(attempt, isPanic))
   const open = attempts.filter((_, index) => cooldowns[index] === null)
   if (open.length === 0) throw allCoolingDown(attempts, cooldowns, now)
   return open
 }
+
+/** True if more than half of the accounts are skipped: then none is skipped for its failures, only slowed. */
+function isPanicOf(attempts: readonly Attempt[], cooldownOf: PlanInput['cooldownOf']): boolean {
+  const open = new Set<string>()
+  const all = new Set<string>()
+  for (const attempt of attempts) {
+    const account = accountOf(attempt)
+    all.add(account)
+    if (cooldownOf(attempt, false) === null) open.add(account)
+  }
+  return open.size * 2 < all.size
+}
+
+/** True if an attempt of the plan must be skipped: its endpoint failed since, or enough requests are probing it. */
+export function isShut(
+  attempt: Attempt,
+  { eligible }: Pick<Plan, 'eligible'>,
+  cooldownOf: PlanInput['cooldownOf'],
+): boolean {
+  if (cooldownOf(attempt, false) === null) return false
+  return cooldownOf(attempt, isPanicOf(eligible, cooldownOf)) !== null
+}
+
+/** The error of a request whose endpoints all became shut after its plan. */
+export const shutSince = (
+  eligible: readonly Attempt[],
+  cooldownOf: PlanInput['cooldownOf'],
+  now: number,
+): GatewayError =>
+  allCoolingDown(
+    eligible,
+    eligible.map((attempt) => cooldownOf(attempt, true)),
+    now,
+  )
 
 /** The gateway's credentials at an endpoint are one account; each BYOK key is an account of its own. */
 export const accountOf = ({ endpoint, byokKey }: Attempt): string => `${endpoint.id}\n${byokKey?.id ?? ''}`

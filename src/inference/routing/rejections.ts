@@ -70,9 +70,12 @@ export function allCoolingDown(
     )
   }
   if (cooling.every(({ cooldown }) => cooldown.reason === 'refused')) {
+    const isOwn = cooling.every(({ attempt }) => attempt.byokKey !== undefined)
     return new GatewayError(
       503,
-      `${names} rejected this gateway's credential; the operator must replace it`,
+      isOwn
+        ? `${names} rejected the workspace's BYOK key: store a valid one, or disable it`
+        : `${names} rejected this gateway's credential; the operator must replace it`,
       {
         metadata: { error_type: 'provider_unavailable' },
         headers: { 'retry-after': String(seconds), ...NEVER_RETRY },

@@ -1,6 +1,6 @@
 import type { Attempt } from '../../core/attempt.ts'
 import { type Cancellation, signalOf } from '../../core/cancellation.ts'
-import { UpstreamError } from '../../core/errors.ts'
+import type { UpstreamError } from '../../core/errors.ts'
 import type { AttemptOutcome } from '../../core/generation.ts'
 import type { Timeouts } from '../../core/provider.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
@@ -9,7 +9,7 @@ import type { DialectCall } from '../../dialects/dialect.ts'
 import { providers } from '../../providers/index.ts'
 import type { Generation, RunDeps } from '../generation.ts'
 import { journalAttempt } from '../journal-entry.ts'
-import { accountOf } from '../routing/plan.ts'
+import { accountOf, isShut, shutSince } from '../routing/plan.ts'
 import {
   asUpstreamError,
   mayFailOver,
@@ -56,41 +56,59 @@ export async function tryAttempts<Answer, Run extends Generation>(
   codec: CallCodec<Answer, Run>,
   generation: Run,
 ): Promise<Answered<Answer>> {
-  const { deps, cancellation, tries } = generation
+  const { deps, cancellation, tries, plan } = generation
+  const { health, retries } = deps
   const queue = [...generation.attempts]
   let triesOf: Map<string, number> | null = null
   let waitedMs = 0
+  let repeated: Attempt | null = null
   let refusals: Refusal[] | null = null
+  retries.countRequest()
   for (let attempt = queue.shift(); attempt; attempt = queue.shift()) {
     const account = accountOf(attempt)
     const count: number = (triesOf?.get(account) ?? 0) + 1
     if (count > TRIES_PER_ENDPOINT) continue
+    if (attempt !== repeated && isShut(attempt, plan, health.cooldownOf)) continue
+    if (refusals && isRetry(refusals) && !retries.take()) break
+    const began = health.trying(attempt)
     try {
       return await tryOne(codec, attempt, generation)
     } catch (caught) {
       const error = asUpstreamError(caught)
       if (!error || cancellation.reason !== null) throw caught
-      triesOf ??= new Map()
-      triesOf.set(account, count)
-      deps.health.failed(attempt, error)
+      health.failed(attempt, error, began)
       refusals ??= []
       refusals.push({ error, attempt, outcome: tries.at(-1) })
       if (!mayFailOver(error)) break
       const pauseMs = pauseBefore(error, queue.length === 0, count, waitedMs, deps.random)
-      if (pauseMs === null) continue
+      // Another credential may have a permission or a limit of its own.
+      if (pauseMs !== null || !isAboutCredential(error)) {
+        triesOf ??= new Map()
+        triesOf.set(account, error.kind === 'unsuitable' ? TRIES_PER_ENDPOINT : count)
+      }
+      if (pauseMs === null || !retries.hasLeft()) continue
       waitedMs += pauseMs
       await deps.wait(pauseMs, signalOf(cancellation))
+      repeated = attempt
       queue.unshift(attempt)
     }
   }
   const refusal = refusals && mostUseful(refusals)
-  if (!refusal) throw new UpstreamError('connect', 'there was no attempt to make')
+  if (!refusal) throw shutSince(plan.eligible, health.cooldownOf, deps.now())
   const { error, attempt, outcome } = refusal
   throw publicError(
     error,
     attempt,
     tries.filter((each) => each !== outcome),
   )
+}
+
+const isAboutCredential = ({ kind }: UpstreamError): boolean => kind === 'credential' || kind === 'rate-limit'
+
+/** An endpoint that cannot serve the request, and a full bulkhead, are no load on a provider that is down. */
+function isRetry(refusals: readonly Refusal[]): boolean {
+  const kind = refusals.at(-1)?.error.kind
+  return kind !== 'unsuitable' && kind !== 'capacity'
 }
 
 /**
@@ -125,7 +143,6 @@ async function tryOne<Answer, Run extends Generation>(
   const startedAt = deps.now()
   if (current !== null && current !== attempt) journalAttempt(generation, attempt)
   generation.current = attempt
-  deps.health.trying(attempt)
   try {
     const { reply, dropped } = await callEndpoint(codec, attempt, generation)
     const { answer, upstreamId } = await codec.read(reply, attempt, generation)
