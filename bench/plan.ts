@@ -63,7 +63,12 @@ function turnsOf(input: PlanInput, plans: number): number[] {
 
 function inputOf(size: number, more: object): PlanInput {
   const measurements = createMeasurements(Date.now)
-  const health = createHealth(Date.now)
+  const health = createHealth({
+    clock: Date.now,
+    random: Math.random,
+    mayRetry: () => true,
+    onChange: () => undefined,
+  })
   const conversations = createConversations(Date.now)
   const providers = Array.from({ length: size }, (_, index) => providerOf(index))
   const model: ModelRecord = {

@@ -1,11 +1,7 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { assemble } from '../chat-stream.ts'
-<<<<<<< HEAD
 import { gatewayOfFile } from '../file-setup.ts'
-=======
-import { forgetFailures, type Gateway, startGateway } from '../gateway.ts'
->>>>>>> 49f157c (routing: one ejection per opening, panic mode, a budget of retries; every credential of an endpoint is tried, a refused one rests)
 import { FIXTURES } from '../recordings.ts'
 import { dataLines, startUpstream } from '../upstream.ts'
 import { ask, fixturesOf } from './replies.ts'
@@ -33,7 +29,6 @@ const gateway = await gatewayOfFile(
 )
 gateway.deps.run.wait = async () => undefined
 beforeEach(() => {
-  forgetFailures(gateway)
   upstream.seen.length = 0
 })
 

@@ -31,7 +31,6 @@ const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): 
     trying: () => 0,
     succeeded: () => undefined,
     failed: () => undefined,
-    latencyMs: () => null,
     forget: () => undefined,
     troubled: () => [],
   },

@@ -27,8 +27,6 @@ export interface Health {
   succeeded(attempt: Attempt, firstContentMs: number): void
   /** Called for failures before the first content. Truncated streams and aborts are not reported here. */
   failed(attempt: Attempt, error: UpstreamError, began: number): void
-  /** Median of the last first-content times, in ms; null before the first. */
-  latencyMs(attempt: Attempt): number | null
   /** The credential was replaced: its history no longer applies. */
   forget(credentialId: string): void
   /** Every endpoint that is skipped or slowed. */
@@ -45,7 +43,6 @@ interface State {
   refusedUntil: number
   /** The last failure, for the report. */
   trouble: Trouble | null
-  latencies: number[]
 }
 
 export interface HealthOptions {
@@ -62,7 +59,6 @@ const COOL_WITHOUT_HINT_MS = 5_000
 const REFUSED_MS = 600_000
 /** While no retry is allowed, the next request looks again after it. */
 const LOOK_AGAIN_MS = 1_000
-const MAX_LATENCIES = 32
 
 const newState = (): State => ({
   breaker: newBreaker(),
@@ -70,7 +66,6 @@ const newState = (): State => ({
   isCoolHinted: false,
   refusedUntil: 0,
   trouble: null,
-  latencies: [],
 })
 
 /** Times are on `now`, which never goes back. */
@@ -108,12 +103,8 @@ export function createHealth(options: HealthOptions): Health {
       if (host) countBegin(host, at)
       return at
     },
-    succeeded: (attempt, firstContentMs) => succeed(memory, attempt, firstContentMs),
+    succeeded: (attempt) => succeed(memory, attempt),
     failed: (attempt, error, began) => fail(memory, attempt, error, began),
-    latencyMs(attempt) {
-      const sorted = [...(knownState(memory, attempt)?.latencies ?? [])].sort((a, b) => a - b)
-      return sorted[sorted.length >> 1] ?? null
-    },
     forget(credentialId) {
       for (const ofEndpoint of memory.states.values()) ofEndpoint.delete(credentialId)
       for (const account of memory.refused.keys())
@@ -161,7 +152,7 @@ function blockOf(memory: Memory, attempt: Attempt, isPanic: boolean, at: number)
   return isProbe && !isPanic && !memory.mayRetry() ? { reason: 'failing', until: at + LOOK_AGAIN_MS } : null
 }
 
-function succeed(memory: Memory, attempt: Attempt, firstContentMs: number): void {
+function succeed(memory: Memory, attempt: Attempt): void {
   const state = stateOf(memory, attempt)
   const at = memory.now()
   const wasRefused = refusedUntil(memory, attempt, state) > 0
@@ -173,8 +164,6 @@ function succeed(memory: Memory, attempt: Attempt, firstContentMs: number): void
   state.trouble = null
   if (wasRefused) memory.refused.delete(accountOf(attempt))
   if (wasOpen || wasRefused || wasHostOpen) memory.onChange(changeOf(attempt, 'well', null))
-  state.latencies.push(firstContentMs)
-  if (state.latencies.length > MAX_LATENCIES) state.latencies.shift()
 }
 
 function fail(memory: Memory, attempt: Attempt, error: UpstreamError, began: number): void {

@@ -119,8 +119,8 @@ function speedOf(settlement: Settlement): number | null {
 export const metered = (health: Health, meters: Meters): Health => ({
   ...health,
   trying(attempt) {
-    health.trying(attempt)
     meters.tried(attempt.endpoint.id, attempt.model.id)
+    return health.trying(attempt)
   },
   succeeded(attempt, firstContentMs) {
     health.succeeded(attempt, firstContentMs)

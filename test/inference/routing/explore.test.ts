@@ -20,7 +20,7 @@ function gateway(names: string[], sort: ProviderPreferences['sort'], everyMs: nu
   }
   const meters = createMeasurements(() => now)
   const health = metered(
-    createHealth(() => now),
+    createHealth({ clock: () => now, random, mayRetry: () => true, onChange: () => undefined }),
     meters,
   )
   // The slowest is the cheapest, so that the price never helps.
@@ -46,9 +46,9 @@ function gateway(names: string[], sort: ProviderPreferences['sort'], everyMs: nu
     if (attempt === undefined) throw new Error('a plan without attempts')
     const { slug } = attempt.provider
     const usualMs = latencies[slug] ?? 0
-    health.trying(attempt)
+    const began = health.trying(attempt)
     if (usualMs === Number.POSITIVE_INFINITY) {
-      health.failed(attempt, new UpstreamError('server', 'down', { status: 500 }))
+      health.failed(attempt, new UpstreamError('server', 'down', { status: 500 }), began)
     } else {
       // From half to twice the usual time, in no order.
       const latencyMs = usualMs * 4 ** (random() - 0.5)

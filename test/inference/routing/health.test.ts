@@ -285,9 +285,3 @@ test('the report has state, cause and the time of the next probe', () => {
   health.succeeded(a, 5)
   expect(brief().map(([id]) => id)).toEqual(['b/lab/tiny', 'c/lab/tiny', 'd/lab/tiny'])
 })
-
-test('latency is the median of what was seen', () => {
-  expect(health.latencyMs(a)).toBeNull()
-  for (const ms of [500, 10, 20]) health.succeeded(a, ms)
-  expect(health.latencyMs(a)).toBe(20)
-})
