@@ -57,19 +57,28 @@ export function parseBenchmarks(
 }
 
 function rowOf(row: Record<string, unknown>, place: string, problems: ConfigProblem[]): Benchmarks {
+  const { categories = [], ...written } = row
+  const scores = readScores(written, place, problems)
+  if (isCategories(categories)) return { scores, categories }
+  problems.push({ path: `${place}.categories`, message: `must be a list of ${CATEGORIES.join(', ')}` })
+  return { scores, categories: [] }
+}
+
+/** Scores by their names in files; each invalid one is a problem. */
+export function readScores(
+  written: Record<string, unknown>,
+  place: string,
+  problems: ConfigProblem[],
+): ModelScores {
   const scores: Record<string, number> = {}
-  const categories: string[] = []
-  for (const [key, value] of Object.entries(row)) {
+  for (const [key, value] of Object.entries(written)) {
     const path = `${place}.${key}`
-    if (key === 'categories') {
-      if (isCategories(value)) categories.push(...value)
-      else problems.push({ path, message: `must be a list of ${CATEGORIES.join(', ')}` })
-    } else if (!isScoreKey(key)) problems.push({ path, message: `is not known; known here: ${KNOWN}` })
+    if (!isScoreKey(key)) problems.push({ path, message: `is not known; known here: ${KNOWN}` })
     else if (typeof value === 'number' && value >= 0 && value <= SCORES[key].most)
       scores[SCORES[key].name] = value
     else problems.push({ path, message: `must be a number from 0 to ${SCORES[key].most}` })
   }
-  return { scores, categories }
+  return scores
 }
 
 const isCategories = (value: unknown): value is string[] =>

@@ -1,7 +1,9 @@
 import { withPolicy } from '../core/data-policy.ts'
 import type { DialectName } from '../core/events.ts'
+import { defined } from '../core/json.ts'
 import type {
   EndpointRecord,
+  ModelDetails,
   ModelDirectory,
   ModelFacts,
   ModelOffer,
@@ -14,6 +16,7 @@ import { completedBy } from './endpoint-facts.ts'
 import { nearestNames } from './nearest.ts'
 import type { ModelOverride } from './overrides.ts'
 import type { SeedModel } from './seed.ts'
+import { voicesOf } from './voices.ts'
 
 /** A model while it is put together. */
 interface Draft {
@@ -25,7 +28,7 @@ interface Draft {
   readonly aliases: readonly string[]
   /** The operator's own names for it. */
   readonly given: string[]
-  expirationDate?: string
+  details: ModelDetails
   /** What its providers call it. */
   readonly ownNames: { readonly provider: string; readonly name: string }[]
   readonly facts: ModelFacts | undefined
@@ -99,7 +102,7 @@ function namesAt({ upstreamId }: EndpointRecord, prefixes: readonly string[]): s
 
 /** Overrides of the operator win over the catalogue. Models without endpoints are left out. */
 function apply(override: ModelOverride, drafts: Map<string, Draft>, catalog: Catalog): void {
-  const { id, provider, aliases, isHidden, name, expirationDate, endpoint } = override
+  const { id, provider, aliases, isHidden, name, details, endpoint } = override
   const draft = drafts.get(id) ?? drafts.get(catalog.named(id)?.id ?? '') ?? ownedAs(id, drafts)
   if (draft === undefined) return
   const isMeant = (one: EndpointRecord): boolean => provider === null || one.providerSlug === provider
@@ -109,7 +112,7 @@ function apply(override: ModelOverride, drafts: Map<string, Draft>, catalog: Cat
   if (draft.endpoints.length === 0) drafts.delete(draft.id)
   draft.given.push(...aliases)
   if (name !== undefined) draft.name = name
-  if (expirationDate !== undefined) draft.expirationDate = expirationDate
+  draft.details = { ...draft.details, ...details }
 }
 
 /** A data policy is overridden field by field. */
@@ -140,6 +143,7 @@ function draftOf(drafts: Map<string, Draft>, catalog: Catalog, id: string): Draf
     given: [],
     ownNames: [],
     facts: facts === undefined ? undefined : factsOf(facts),
+    details: facts === undefined ? {} : detailsOf(facts),
   }
   drafts.set(id, draft)
   return draft
@@ -152,6 +156,13 @@ const factsOf = (model: SeedModel): ModelFacts => ({
   knowledgeCutoff: model.knowledge_cutoff,
   hasOpenWeights: model.open_weights,
 })
+
+const detailsOf = ({ id, expiration_date, default_parameters }: SeedModel): ModelDetails =>
+  defined({
+    expirationDate: expiration_date,
+    defaultParameters: default_parameters,
+    supportedVoices: voicesOf(id),
+  })
 
 /** One more endpoint of a catalogue model, where the offer may be that and the provider has none of it yet. */
 function addOffer(
@@ -177,7 +188,7 @@ function addOffer(
 }
 
 function modelOf(draft: Draft, benchmarks: BenchmarksById): ModelRecord {
-  const { id, canonicalSlug, name, created, endpoints, facts, expirationDate } = draft
+  const { id, canonicalSlug, name, created, endpoints, facts, details } = draft
   return {
     id,
     canonicalSlug,
@@ -185,8 +196,8 @@ function modelOf(draft: Draft, benchmarks: BenchmarksById): ModelRecord {
     created,
     endpoints,
     ...(facts === undefined ? {} : { facts }),
-    ...(expirationDate === undefined ? {} : { expirationDate }),
     ...benchmarks.get(id),
+    ...details,
   }
 }
 

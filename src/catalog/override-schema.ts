@@ -1,9 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
+import { defined } from '../core/json.ts'
 import type { ConfigProblem } from '../core/problem.ts'
+import type { ModelDetails } from '../core/snapshot.ts'
 import { readDataFacts } from '../providers/entry-facts.ts'
 import { pricing, readPricing } from '../providers/entry-pricing.ts'
 import { factFields, tokenCount } from '../providers/entry-schema.ts'
+import { readScores } from './benchmarks.ts'
+import { CATEGORIES } from './categories.ts'
 import type { ModelOverride } from './overrides.ts'
 
 // Each `description` completes the sentence "<place> must be …".
@@ -14,6 +18,46 @@ const text = Type.String({
 })
 const flag = Type.Boolean({ description: 'true or false' })
 const mapping = { additionalProperties: false, description: 'a mapping' }
+const number = (minimum: number, maximum: number) =>
+  Type.Optional(Type.Number({ minimum, maximum, description: `a number from ${minimum} to ${maximum}` }))
+
+/** The fields of a model that lists show. */
+export const detailFields = {
+  expiration_date: Type.Optional(
+    Type.String({
+      pattern: '^\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])$',
+      description: 'a date in quotes, such as "2027-01-31"',
+    }),
+  ),
+  default_parameters: Type.Optional(
+    Type.Object(
+      {
+        temperature: number(0, 2),
+        top_p: number(0, 1),
+        top_k: number(0, 1_000_000),
+        frequency_penalty: number(-2, 2),
+        presence_penalty: number(-2, 2),
+        repetition_penalty: number(0, 2),
+      },
+      mapping,
+    ),
+  ),
+  supported_voices: Type.Optional(Type.Array(text, { description: 'a list of names' })),
+  categories: Type.Optional(
+    Type.Array(
+      Type.Union(
+        CATEGORIES.map((name) => Type.Literal(name)),
+        { description: `one of ${CATEGORIES.join(', ')}` },
+      ),
+      { description: `a list of ${CATEGORIES.join(', ')}` },
+    ),
+  ),
+  benchmarks: Type.Optional(
+    Type.Record(Type.String(), Type.Number({ description: 'a number' }), {
+      description: 'a mapping of scores',
+    }),
+  ),
+}
 
 const entry = Type.Object(
   {
@@ -40,12 +84,7 @@ const entry = Type.Object(
     zdr: Type.Optional(flag),
     ...factFields,
     distillable: Type.Optional(flag),
-    expiration_date: Type.Optional(
-      Type.String({
-        pattern: '^\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])$',
-        description: 'a date in quotes, such as "2027-01-31"',
-      }),
-    ),
+    ...detailFields,
   },
   mapping,
 )
@@ -94,7 +133,7 @@ const placeOf = (pointer: string): string =>
 
 function overrideOf(item: Entry, place: string, problems: ConfigProblem[]): ModelOverride {
   const pricing = item.pricing === undefined ? null : readPricing(item.pricing, `${place}.pricing`, problems)
-  const { id, provider, aliases, hidden, name, expiration_date: expirationDate } = item
+  const { id, provider, aliases, hidden, name } = item
   return {
     place,
     id,
@@ -102,7 +141,7 @@ function overrideOf(item: Entry, place: string, problems: ConfigProblem[]): Mode
     aliases: aliases ?? [],
     isHidden: hidden ?? false,
     ...(name === undefined ? {} : { name }),
-    ...(expirationDate === undefined ? {} : { expirationDate }),
+    details: detailsOf(item, place, problems),
     endpoint: {
       ...(pricing === null ? {} : { pricing }),
       ...(item.context_length === undefined ? {} : { contextLength: item.context_length }),
@@ -114,4 +153,15 @@ function overrideOf(item: Entry, place: string, problems: ConfigProblem[]): Mode
       ...(item.distillable === undefined ? {} : { isDistillable: item.distillable }),
     },
   }
+}
+
+function detailsOf(item: Entry, place: string, problems: ConfigProblem[]): ModelDetails {
+  const { benchmarks } = item
+  return defined({
+    expirationDate: item.expiration_date,
+    defaultParameters: item.default_parameters && defined(item.default_parameters),
+    supportedVoices: item.supported_voices,
+    categories: item.categories,
+    scores: benchmarks && readScores(benchmarks, `${place}.benchmarks`, problems),
+  })
 }

@@ -1,5 +1,5 @@
 import type { ConfigProblem } from '../core/problem.ts'
-import type { EndpointRecord, ModelOffer } from '../core/snapshot.ts'
+import type { EndpointRecord, ModelDetails, ModelOffer } from '../core/snapshot.ts'
 import { cloudVendors, vendors } from '../providers/compatible.ts'
 import { localServers } from '../providers/discovery.ts'
 import type { Catalog } from './catalog.ts'
@@ -11,14 +11,14 @@ export interface ModelOverride {
   readonly place: string
   /** As the operator wrote it. */
   readonly id: string
-  /** Only at this provider; null: wherever it is offered. Aliases, name and expiry are the model's in any case. */
+  /** Only at this provider; null: wherever it is offered. Aliases, name and details are the model's in any case. */
   readonly provider: string | null
   readonly aliases: readonly string[]
   /** Neither listed nor called. */
   readonly isHidden: boolean
   readonly name?: string
-  /** `2027-01-31` */
-  readonly expirationDate?: string
+  /** Of the model, at every provider. */
+  readonly details: ModelDetails
   /** Replaces metadata of the endpoint. A price replaces all buckets. */
   readonly endpoint: Partial<Omit<EndpointRecord, 'isZdr'>>
 }

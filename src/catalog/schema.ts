@@ -82,8 +82,21 @@ export const model = t.Object({
   }),
   per_request_limits: unknown('No limits of this kind.'),
   supported_parameters: texts,
-  default_parameters: unknown('Nothing is set that the caller did not set.'),
-  supported_voices: unknown('Unknown.'),
+  default_parameters: t.Union(
+    [
+      t.Object({
+        temperature: nullable(t.Number()),
+        top_p: nullable(t.Number()),
+        top_k: nullable(t.Number()),
+        frequency_penalty: nullable(t.Number()),
+        presence_penalty: nullable(t.Number()),
+        repetition_penalty: nullable(t.Number()),
+      }),
+      t.Null(),
+    ],
+    { description: 'What its author recommends. Nothing is set that the caller did not set.' },
+  ),
+  supported_voices: t.Union([texts, t.Null()], { description: 'Of a model that speaks; null: unknown.' }),
   knowledge_cutoff: nullable(text),
   expiration_date: nullable(text),
   reasoning: t.Optional(

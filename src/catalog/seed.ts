@@ -34,6 +34,10 @@ export interface SeedModel {
   readonly knowledge_cutoff: string | null
   readonly open_weights: boolean
   readonly reasoning: SeedReasoning | null
+  /** What its author recommends. */
+  readonly default_parameters?: Readonly<Record<string, number>>
+  /** The date on which it is withdrawn (`2027-01-31`). */
+  readonly expiration_date?: string
 }
 
 export interface SeedReasoning {

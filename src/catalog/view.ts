@@ -4,7 +4,14 @@ import type { DialectName } from '../core/events.ts'
 import type { EndpointMeasurements, Measurements, Percentiles } from '../core/measurements.ts'
 import { formatPrice } from '../core/money.ts'
 import { formatPrices, type PricedHours } from '../core/pricing.ts'
-import type { ModelScores, Pricing, PricingTier, ProviderRecord, ReasoningFacts } from '../core/snapshot.ts'
+import type {
+  DefaultParameters,
+  ModelScores,
+  Pricing,
+  PricingTier,
+  ProviderRecord,
+  ReasoningFacts,
+} from '../core/snapshot.ts'
 import { descriptionOf } from './description.ts'
 import type { Offered, OfferedEndpoint } from './listing.ts'
 import type { EndpointView, ModelEndpointsView, ModelView, PricingView, ProviderView } from './schema.ts'
@@ -31,8 +38,8 @@ export function modelView(offered: Offered, basePath: string): ModelView {
     },
     per_request_limits: null,
     supported_parameters: [...offered.supportedParameters],
-    default_parameters: null,
-    supported_voices: null,
+    default_parameters: defaultParametersView(model.defaultParameters),
+    supported_voices: model.supportedVoices === undefined ? null : [...model.supportedVoices],
     knowledge_cutoff: model.facts?.knowledgeCutoff ?? null,
     expiration_date: model.expirationDate ?? null,
     ...(reasoning === undefined ? {} : { reasoning: reasoningView(reasoning) }),
@@ -41,6 +48,18 @@ export function modelView(offered: Offered, basePath: string): ModelView {
     links: { details: `${basePath}/models/${addressOf(offered)}/endpoints` },
   }
 }
+
+const defaultParametersView = (known: DefaultParameters | undefined) =>
+  known === undefined
+    ? null
+    : {
+        temperature: known['temperature'] ?? null,
+        top_p: known['top_p'] ?? null,
+        top_k: known['top_k'] ?? null,
+        frequency_penalty: known['frequency_penalty'] ?? null,
+        presence_penalty: known['presence_penalty'] ?? null,
+        repetition_penalty: known['repetition_penalty'] ?? null,
+      }
 
 /** The three indexes where clients of the API expect them. */
 const benchmarksView = (scores: ModelScores) => ({

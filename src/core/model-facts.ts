@@ -19,6 +19,20 @@ export interface ModelScores {
   readonly toolSuccessRate?: number
 }
 
+/** Sampling parameters by their names in the API (`temperature`, `top_p`, …). */
+export type DefaultParameters = Readonly<Record<string, number>>
+
+/** What lists show of a model, and routing ignores. Absent: unknown. */
+export interface ModelDetails {
+  /** The date on which it is withdrawn (`2027-01-31`). */
+  readonly expirationDate?: string
+  /** What its author recommends. The gateway sets none of them. */
+  readonly defaultParameters?: DefaultParameters
+  readonly supportedVoices?: readonly string[]
+  readonly scores?: ModelScores
+  readonly categories?: readonly string[]
+}
+
 /** How a request turns on a model's reasoning. */
 export interface ReasoningFacts {
   /** The reasoning efforts that it accepts; null: none, or unknown. */

@@ -2,7 +2,7 @@
 import type { CredentialRecord } from './credential.ts'
 import type { DataPolicy } from './data-policy.ts'
 import type { DialectName } from './dialect-name.ts'
-import type { ModelFacts, ModelScores, ReasoningFacts } from './model-facts.ts'
+import type { ModelDetails, ModelFacts, ReasoningFacts } from './model-facts.ts'
 import type { Pricing } from './pricing.ts'
 import type { ProviderQuirks } from './quirks.ts'
 
@@ -95,7 +95,7 @@ export interface EndpointRecord {
   readonly isModerated?: boolean
 }
 
-export interface ModelRecord {
+export interface ModelRecord extends ModelDetails {
   readonly id: string
   readonly canonicalSlug: string
   readonly name: string
@@ -104,11 +104,6 @@ export interface ModelRecord {
   readonly endpoints: readonly EndpointRecord[]
   /** Absent: the catalogue does not know the model. */
   readonly facts?: ModelFacts
-  /** The date on which it is withdrawn (`2027-01-31`), if the operator set one. */
-  readonly expirationDate?: string
-  /** Of the operator's data file. */
-  readonly scores?: ModelScores
-  readonly categories?: readonly string[]
 }
 
 export interface ModelDirectory {

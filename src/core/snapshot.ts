@@ -8,7 +8,13 @@ import type { RateGate, RateLimits } from './rate-limits.ts'
 
 export type { AwsKeys, CredentialRecord, EntraClient, GoogleAccount } from './credential.ts'
 export type { LimitReset } from './gate.ts'
-export type { ModelFacts, ModelScores, ReasoningFacts } from './model-facts.ts'
+export type {
+  DefaultParameters,
+  ModelDetails,
+  ModelFacts,
+  ModelScores,
+  ReasoningFacts,
+} from './model-facts.ts'
 export type { Pricing, PricingTier } from './pricing.ts'
 export type {
   EndpointRecord,

@@ -106,6 +106,29 @@ describe('overrides of a model', () => {
     expect(await idsOf('zdr=true&providers=cloud')).toBe('')
   })
 
+  test('details of a model: parameters, voices, categories, benchmarks', async () => {
+    await open([
+      {
+        id: 'shared/large',
+        default_parameters: { temperature: 0.6, top_k: 20 },
+        supported_voices: ['anna', 'otto'],
+        categories: ['legal'],
+        benchmarks: { coding_index: 41, tool_success_rate: 0.9 },
+      },
+    ])
+    expect(await modelOf('shared/large')).toMatchObject({
+      default_parameters: { temperature: 0.6, top_p: null, top_k: 20, repetition_penalty: null },
+      supported_voices: ['anna', 'otto'],
+      benchmarks: {
+        artificial_analysis: { coding_index: 41, intelligence_index: null },
+        tool_success_rate: 0.9,
+      },
+    })
+    expect(await idsOf('category=legal')).toBe('shared/large')
+    expect(await idsOf('min_coding_index=40')).toBe('shared/large')
+    expect(await modelOf('maker/small')).toMatchObject({ default_parameters: null, supported_voices: null })
+  })
+
   test('aliases, another name, and an expiration date', async () => {
     await open([
       { id: 'shared/large', aliases: ['big', 'team/best'], name: 'Our Best', expiration_date: '2027-01-31' },
@@ -217,6 +240,23 @@ describe('mistakes', () => {
       'models[0].id',
       'models[1]',
       'models[2].zdr',
+    ])
+    const details = [
+      { id: 'a', default_parameters: { temperature: 3 } },
+      { id: 'b', default_parameters: { max_tokens: 3 } },
+      { id: 'c', categories: ['cooking'] },
+      { id: 'd', benchmarks: { coding_index: -1, speed: 1 } },
+      { id: 'e', supported_voices: [''] },
+      { id: 'f', zdr: true, data_policy: { zdr: 'never' } },
+    ]
+    expect(readOverrides(details).problems.map(({ path }) => path)).toEqual([
+      'models[0].default_parameters.temperature',
+      'models[1].default_parameters.max_tokens',
+      'models[2].categories[0]',
+      'models[3].benchmarks.coding_index',
+      'models[3].benchmarks.speed',
+      'models[4].supported_voices[0]',
+      'models[5].zdr',
     ])
     expect(readOverrides({}).problems).toMatchObject([{ path: 'models' }])
     expect(readOverrides(null)).toEqual({ overrides: [], problems: [] })

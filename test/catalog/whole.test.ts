@@ -38,6 +38,31 @@ describe('lists of the complete catalogue', () => {
     expect(model['pricing']).toMatchObject({ prompt: '0.00000059', completion: '0.00000079' })
   })
 
+  test('models show their recommended parameters, voices and withdrawal where the catalogue knows them', async () => {
+    const modelOf = async (id: string) => objectOf((await bodyOf(`/model/${id}`))['data'])
+    expect(await modelOf('z-ai/glm-4.7')).toMatchObject({
+      default_parameters: { temperature: 1, top_p: 0.95, top_k: null },
+      supported_voices: null,
+    })
+    expect((await modelOf('openai/gpt-4o-mini-tts'))['supported_voices']).toContain('cedar')
+    expect((await modelOf('google/gemini-2.5-flash-preview-tts'))['supported_voices']).toHaveLength(30)
+    expect((await modelOf('x-ai/grok-3'))['expiration_date']).toBe('2026-05-15')
+    expect(await modelOf('openai/gpt-4o-mini')).toMatchObject({
+      default_parameters: null,
+      supported_voices: null,
+      expiration_date: null,
+    })
+  })
+
+  test('what vendors publish is shown for each endpoint', async () => {
+    const data = objectOf((await bodyOf('/models/openai/gpt-4o-mini/endpoints'))['data'])
+    const shown = listOf(data['endpoints']).find((one) => one['provider_name'] === 'OpenAI')
+    expect(shown?.['data_policy']).toEqual({ training: false, retention_days: 30, zdr: 'on_request' })
+    const zdr = listOf((await bodyOf('/endpoints/zdr'))['data'])
+    const names = new Set(zdr.map((one) => one['provider_name']))
+    expect([...names].sort()).toEqual(['BaseTen', 'DeepInfra', 'Fireworks', 'Perplexity', 'Sluice'])
+  })
+
   test('filters and sorts cover all models', async () => {
     const body = await bodyOf('/models?providers=anthropic&sort=pricing-high-to-low')
     const ids = listOf(body['data']).map(({ id }) => String(id))

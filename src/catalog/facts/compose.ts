@@ -9,7 +9,7 @@ import { compare, type FactModel, type FactProviders } from './document.ts'
 import { followsAnthropic, withHourWrites } from './hour-writes.ts'
 import { createIdentities, partsOf } from './identity.ts'
 import { withImageOutput } from './image-prices.ts'
-import type { ListedModel } from './listed.ts'
+import { type ListedModel, modelDetails } from './listed.ts'
 import { pricingOf } from './prices.ts'
 import { joinProfiles, type ProfiledModel, plainNameOf } from './profiles.ts'
 import { withServiceTiers } from './service-tiers.ts'
@@ -182,6 +182,7 @@ function modelOf(
     knowledge_cutoff: records.find((model) => model.knowledge !== null)?.knowledge ?? null,
     open_weights: records[0]?.openWeights ?? false,
     reasoning: plain === undefined ? null : reasoningOf(plain),
+    ...(listing === undefined ? {} : modelDetails(listing)),
   }
 }
 

@@ -97,7 +97,7 @@ export const textsOf = (value: unknown): string[] =>
 const lineOf = (value: unknown): string | null =>
   typeof value === 'string' ? value.replace(/[\p{Cc}\s]+/gu, ' ').trim() : null
 /** A day that there is not (`2025-25-11`) is not known. */
-const dateOf = (value: unknown): string | null => {
+export const dateOf = (value: unknown): string | null => {
   const date = textOf(value)
   return date !== null && /^\d{4}(-\d{2}){0,2}$/.test(date) && !Number.isNaN(Date.parse(date)) ? date : null
 }

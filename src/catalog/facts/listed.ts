@@ -1,7 +1,9 @@
-import { isObject } from '../../core/json.ts'
+import { fieldsOf, isObject, type JsonObject } from '../../core/json.ts'
+import type { DefaultParameters } from '../../core/snapshot.ts'
+import { words } from '../../core/words.ts'
 import { packed, unpacked } from '../packed.ts'
 import listedPath from '../seed/listed.json.gz' with { type: 'file' }
-import { compare, textOf, textsOf } from './document.ts'
+import { compare, dateOf, textOf, textsOf } from './document.ts'
 
 /** One model of OpenRouter's own list: the ids, dated slugs and parameter names that clients of this API know. */
 export interface ListedModel {
@@ -14,6 +16,8 @@ export interface ListedModel {
   readonly parameters: readonly string[]
   /** USD per search, a plain decimal; null: unknown. */
   readonly webSearch: string | null
+  readonly defaultParameters?: DefaultParameters
+  readonly expirationDate?: string
 }
 
 /** Reads a document of the shape of OpenRouter's model list: `{data: [{id, …}]}`. */
@@ -34,10 +38,26 @@ export function readListed(document: unknown): ListedModel[] {
           instructType: textOf(architecture['instruct_type']),
           parameters: textsOf(row['supported_parameters']),
           webSearch: priceOf(row['pricing']),
+          ...detailsOf(row),
         },
       ]
     })
     .sort((left, right) => compare(left.id, right.id))
+}
+
+const PARAMETERS = words('temperature top_p top_k frequency_penalty presence_penalty repetition_penalty')
+
+function detailsOf(row: JsonObject): Pick<ListedModel, 'defaultParameters' | 'expirationDate'> {
+  const written = fieldsOf(row['default_parameters'])
+  const numbers = PARAMETERS.flatMap((name) => {
+    const value = written[name]
+    return typeof value === 'number' && Number.isFinite(value) ? [[name, value] as const] : []
+  })
+  const expirationDate = dateOf(row['expiration_date'])
+  return {
+    ...(numbers.length === 0 ? {} : { defaultParameters: Object.fromEntries(numbers) }),
+    ...(expirationDate === null ? {} : { expirationDate }),
+  }
 }
 
 const priceOf = (pricing: unknown): string | null => {
@@ -56,8 +76,15 @@ export const packListed = (listed: readonly ListedModel[]): Uint8Array<ArrayBuff
       architecture: { tokenizer: model.tokenizer, instruct_type: model.instructType },
       supported_parameters: model.parameters,
       ...(model.webSearch === null ? {} : { pricing: { web_search: model.webSearch } }),
+      ...modelDetails(model),
     })),
   })
+
+/** The details of a listed model, as the catalogue's file has them. */
+export const modelDetails = ({ defaultParameters, expirationDate }: ListedModel) => ({
+  ...(defaultParameters === undefined ? {} : { default_parameters: defaultParameters }),
+  ...(expirationDate === undefined ? {} : { expiration_date: expirationDate }),
+})
 
 /** The list in the program. Names do not change when the metadata is refreshed. */
 export const loadListed = (): ListedModel[] => readListed(unpacked(listedPath))

@@ -1,4 +1,5 @@
 import { type Static, t } from 'elysia'
+import { detailFields } from '../../../catalog/override-schema.ts'
 import { nullable } from '../../../http/schemas.ts'
 import { factFields } from '../../../providers/entry-schema.ts'
 
@@ -89,7 +90,7 @@ export const overrideBody = t.Object(
     ...factFields,
     zdr: t.Optional(t.Boolean({ description: 'A short form of `data_policy.zdr`: `always` or `never`.' })),
     distillable: t.Optional(t.Boolean()),
-    expiration_date: t.Optional(t.String({ description: 'Such as `2027-01-31`.' })),
+    ...detailFields,
   },
   { additionalProperties: true },
 )
