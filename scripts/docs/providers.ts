@@ -51,7 +51,8 @@ ${table(
 `
 }
 
-function policyRow({ slug, dataPolicy, regions = [], isModerated, note = '', sources }: PublishedFacts) {
+function policyRow(facts: PublishedFacts) {
+  const { slug, dataPolicy, regions = [], regionsAt = {}, isModerated, note = '', sources } = facts
   const { training, retentionDays, zdr } = dataPolicy
   const links = sources.map((source, index) => `[${index + 1}](${source})`)
   return [
@@ -59,7 +60,10 @@ function policyRow({ slug, dataPolicy, regions = [], isModerated, note = '', sou
     yesOrNo(training),
     retentionDays === undefined ? '' : retentionDays === 0 ? 'none' : `${retentionDays} days`,
     zdr === undefined ? '' : zdr.replace('_', ' '),
-    regions.join(', '),
+    [
+      ...regions,
+      ...Object.entries(regionsAt).map(([host, there]) => `${there.join(', ')} at ${code(host)}`),
+    ].join(', '),
     yesOrNo(isModerated),
     note,
     `${READ_AT}: ${links.join(', ')}`,

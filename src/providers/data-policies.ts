@@ -9,6 +9,8 @@ export interface PublishedFacts extends ProviderFacts {
   readonly slug: string
   /** The facts hold at these hosts and their subdomains, and nowhere else. */
   readonly hosts: readonly [string, ...string[]]
+  /** Regions that prompts do not leave, at some of the hosts. */
+  readonly regionsAt?: Readonly<Record<string, readonly string[]>>
   /** Absent: `compatible`. */
   readonly kind?: ProviderKind
   readonly dataPolicy: DataPolicy
@@ -28,7 +30,11 @@ export const publishedFacts: readonly PublishedFacts[] = [
     slug: 'openai',
     hosts: ['api.openai.com'],
     dataPolicy: { training: false, retentionDays: 30, zdr: 'on_request' },
-    sources: ['https://developers.openai.com/api/docs/guides/your-data'],
+    regionsAt: { 'eu.api.openai.com': ['eu'], 'us.api.openai.com': ['us'] },
+    sources: [
+      'https://developers.openai.com/api/docs/guides/your-data',
+      'https://developers.openai.com/api/docs/guides/data-residency',
+    ],
   },
   {
     slug: 'anthropic',
@@ -91,8 +97,8 @@ export const publishedFacts: readonly PublishedFacts[] = [
   {
     slug: 'cerebras',
     hosts: ['api.cerebras.ai'],
-    dataPolicy: { retentionDays: 0 },
-    sources: ['https://infercheck.eu/en/provider/cerebras'],
+    dataPolicy: { retentionDays: 0, zdr: 'always' },
+    sources: ['https://support.cerebras.net/articles/1811589793-does-cerebras-retain-my-data'],
   },
   {
     slug: 'cloudflare',
@@ -154,6 +160,13 @@ export const publishedFacts: readonly PublishedFacts[] = [
     ],
   },
   {
+    slug: 'regolo',
+    hosts: ['api.regolo.ai'],
+    dataPolicy: { zdr: 'on_request' },
+    regions: ['eu'],
+    sources: ['https://huggingface.co/spaces/regolo/README/blob/main/README.md'],
+  },
+  {
     slug: 'amazon-bedrock',
     hosts: ['amazonaws.com', 'api.aws'],
     kind: 'bedrock',
@@ -192,9 +205,11 @@ export const publishedFacts: readonly PublishedFacts[] = [
 /** What the vendor at a provider's address publishes, whatever the provider's slug is. */
 export function publishedAt({ kind, baseUrl }: ProviderRecord): PublishedFacts | undefined {
   const host = URL.parse(baseUrl)?.hostname ?? ''
-  return publishedFacts.find(
-    (facts) =>
-      (facts.kind ?? 'compatible') === kind &&
-      facts.hosts.some((known) => host === known || host.endsWith(`.${known}`)),
+  const facts = publishedFacts.find(
+    (one) =>
+      (one.kind ?? 'compatible') === kind &&
+      one.hosts.some((known) => host === known || host.endsWith(`.${known}`)),
   )
+  const regions = facts?.regionsAt?.[host]
+  return facts === undefined || regions === undefined ? facts : { ...facts, regions }
 }

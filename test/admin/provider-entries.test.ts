@@ -40,6 +40,21 @@ describe('an entry', () => {
     expect((await ask('big')).status).toBe(404)
   })
 
+  test('declares what the provider does with prompts; a PATCH replaces it', async () => {
+    const routed = async (preferences: object): Promise<number> => (await ask('tiny', preferences)).status
+    await make(ENTRIES, lab({ data_policy: { zdr: 'never', training: false }, quantization: 'fp8' }))
+    expect([await routed({ zdr: true }), await routed({ data_collection: 'deny' })]).toEqual([404, 404])
+    expect([await routed({ quantizations: ['fp8'] }), await routed({ quantizations: ['fp4'] })]).toEqual([
+      200, 404,
+    ])
+    await manage('PATCH', `${ENTRIES}/lab`, { data_policy: { training: false, retention_days: 30 } })
+    expect([await routed({ zdr: true }), await routed({ data_collection: 'deny' })]).toEqual([404, 200])
+    await manage('PATCH', `${ENTRIES}/lab`, { data_policy: { zdr: 'always' } })
+    expect([await routed({ zdr: true }), await routed({ data_collection: 'deny' })]).toEqual([200, 200])
+    const wrong = { data_policy: { zdr: 'always', retention_days: 3 } }
+    await refusedWith(400, 'data_policy.retention_days: contradicts zdr', 'PATCH', `${ENTRIES}/lab`, wrong)
+  })
+
   test('has a unique slug that cannot be changed', async () => {
     await make(ENTRIES, lab())
     await refusedWith(409, 'stored already', 'POST', ENTRIES, lab())

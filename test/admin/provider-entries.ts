@@ -70,12 +70,12 @@ export function startProviders() {
     expect([reply.status, reply.text]).toEqual([status, expect.stringContaining(words)])
     expect(reply.text).not.toContain('canary')
   }
-  const ask = (model = 'tiny'): Promise<Reply> =>
+  const ask = (model = 'tiny', provider: object = {}): Promise<Reply> =>
     call(admin.handler, {
       method: 'POST',
       path: '/v1/chat/completions',
       key: API_KEY,
-      body: { model, max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] },
+      body: { model, provider, max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] },
     })
   return { admin, manage, seen, list, listed, address, lab, make, refusedWith, ask }
 }

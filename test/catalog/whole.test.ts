@@ -60,7 +60,14 @@ describe('lists of the complete catalogue', () => {
     expect(shown?.['data_policy']).toEqual({ training: false, retention_days: 30, zdr: 'on_request' })
     const zdr = listOf((await bodyOf('/endpoints/zdr'))['data'])
     const names = new Set(zdr.map((one) => one['provider_name']))
-    expect([...names].sort()).toEqual(['BaseTen', 'DeepInfra', 'Fireworks', 'Perplexity', 'Sluice'])
+    expect([...names].sort()).toEqual([
+      'BaseTen',
+      'Cerebras',
+      'DeepInfra',
+      'Fireworks',
+      'Perplexity',
+      'Sluice',
+    ])
   })
 
   test('filters and sorts cover all models', async () => {

@@ -36,6 +36,13 @@ describe('published facts hold at the vendor\u2019s hosts', () => {
       expect(publishedAt(provider('openai', { baseUrl }))?.slug).toBe(slug))
   }
 
+  test('a regional host keeps prompts in its region', () => {
+    const regionsAt = (host: string) =>
+      publishedAt(provider('openai', { baseUrl: `https://${host}/v1` }))?.regions
+    expect([regionsAt('eu.api.openai.com'), regionsAt('us.api.openai.com')]).toEqual([['eu'], ['us']])
+    expect([regionsAt('api.openai.com'), regionsAt('jp.api.openai.com')]).toEqual([undefined, undefined])
+  })
+
   test('each row is found at the address that its vendor has by default', () => {
     const environment: Record<string, string> = {
       AWS_REGION: 'us-east-1',

@@ -58,7 +58,8 @@ const rules: readonly Rule[] = [
           sentence: `${endpoint.modelId} at ${endpoint.providerSlug} is not known to permit distillation. Set "distillable" in its "models:" entry where its author does`,
         },
   (endpoint, _, { request: { preferences } }) =>
-    !preferences.quantizations || preferences.quantizations.includes(endpoint.quantization ?? 'unknown')
+    !preferences.quantizations ||
+    preferences.quantizations.includes(endpoint.quantization?.toLowerCase() ?? 'unknown')
       ? null
       : {
           rule: 'quantization',
