@@ -1,5 +1,4 @@
 import type { EndpointMeasurements, Measurements } from '../core/measurements.ts'
-import type { Pricing } from '../core/snapshot.ts'
 import type { Offered } from './listing.ts'
 import type { Sort } from './query/schema.ts'
 
@@ -17,10 +16,12 @@ type Score = (offered: Offered) => bigint | number | null
 
 const newest: Score = ({ model }) => (model.created > 0 ? model.created : null)
 const context: Score = ({ contextLength }) => (contextLength > 0 ? contextLength : null)
-/** Prompt and completion weigh the same. */
-const priceOf = ({ top }: Offered): bigint | null => sumOf(top.record.pricing)
-const sumOf = (pricing: Pricing | null): bigint | null =>
-  pricing === null ? null : pricing.prompt + pricing.completion
+/** The price of the prompt; of two that are equal, the completion's. No price of a token reaches 2^100. */
+const priceOf = ({ top }: Offered): bigint | null => {
+  const { pricing } = top.record
+  return pricing === null ? null : (pricing.prompt << PROMPT_BITS) + pricing.completion
+}
+const PROMPT_BITS = 100n
 const cheapest: Score = (offered) => {
   const price = priceOf(offered)
   return price === null ? null : -price

@@ -188,23 +188,21 @@ const percentilesView = (measured: Percentiles | null) =>
 const isCachingImplicit = (dialect: DialectName, pricing: Pricing | null): boolean =>
   pricing?.inputCacheRead !== undefined && (pricing.inputCacheWrite === undefined || dialect === 'gemini')
 
-/** USD per unit as plain decimals. The four required ones are 0 if the price is unknown. */
+/** USD per unit as plain decimals. An unknown price is `-1`, which clients know from models whose price varies. */
 export function pricingView(pricing: Pricing | null): PricingView {
-  const shown = {
-    prompt: formatPrice(pricing?.prompt ?? 0n),
-    completion: formatPrice(pricing?.completion ?? 0n),
-    image: formatPrice(pricing?.image ?? 0n),
-    request: formatPrice(pricing?.request ?? 0n),
-  }
-  if (pricing === null) return shown
+  if (pricing === null) return { prompt: UNKNOWN, completion: UNKNOWN, image: '0', request: '0' }
   return {
-    ...shown,
+    prompt: formatPrice(pricing.prompt),
+    completion: formatPrice(pricing.completion),
+    image: formatPrice(pricing.image ?? 0n),
+    request: formatPrice(pricing.request),
     ...formatPrices(pricing),
     ...longPromptsView(pricing),
     ...(pricing.serviceTiers === undefined ? {} : { service_tiers: serviceTiersView(pricing.serviceTiers) }),
     ...(pricing.hours === undefined ? {} : { hours: pricing.hours.map(hoursView) }),
   }
 }
+const UNKNOWN = '-1'
 
 const longPromptsView = ({ tiers }: Pricing) =>
   tiers === undefined ? {} : { overrides: tiers.map(tierView) }

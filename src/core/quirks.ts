@@ -21,6 +21,8 @@ export interface ProviderQuirks {
   readonly serverTools?: true
   /** False: its `/responses` accepts only OpenAI's own fields; penalties, `top_k` and similar ones are a 400. */
   readonly responsesExtensions?: boolean
+  /** True: its Responses API runs the tool `x_search`, which `x_search_filter` becomes. */
+  readonly xSearch?: true
   /** Reasoning models that it serves, or serves better, on chat completions although it has `/responses`. By its names. */
   readonly chatModels?: RegExp
   /** How its chat completions depart from OpenAI's. */

@@ -87,8 +87,15 @@ export const metadata = optional(
     description: 'At most 16 pairs; keys of at most 64 characters without square brackets',
   }),
 )
-export const cacheControl = optional(
-  openObject({ type: t.String({ description: 'ephemeral' }), ttl: optional(t.String()) }),
+export const cacheControl = optional(openObject({ type: t.Literal('ephemeral'), ttl: optional(t.String()) }))
+/** Of a part or a tool. */
+export const cacheMark = optional(
+  openObject(
+    { type: t.Optional(t.Literal('ephemeral')) },
+    {
+      description: 'Prompt caching mark, such as {"type": "ephemeral", "ttl": "5m"}; forwarded to providers',
+    },
+  ),
 )
 
 /** The routing fields of every body. */

@@ -1,5 +1,6 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { badRequest } from '../core/errors.ts'
+import { hasItsDay } from '../http/instant.ts'
 import { oneOf, openObject, optional } from './fields.ts'
 
 /** `plugins[]`: one form per id. The bounds hold for disabled plugins too. */
@@ -20,12 +21,14 @@ const routerFields = {
   cost_tier: optional(oneOf(['low', 'medium', 'high', 'xhigh', 'max'])),
 }
 
+const date = optional(t.String({ description: 'A date, such as 2026-01-31' }))
+
 export const xSearch = openObject(
   {
     allowed_x_handles: handles,
     excluded_x_handles: handles,
-    from_date: optional(t.String({ description: 'ISO 8601 date' })),
-    to_date: optional(t.String({ description: 'ISO 8601 date' })),
+    from_date: date,
+    to_date: date,
     enable_image_understanding: optional(t.Boolean()),
     enable_video_understanding: optional(t.Boolean()),
   },
@@ -118,11 +121,26 @@ export function checkPlugins(plugins: readonly Plugin[]): void {
         `plugins[${i}].max_results`,
       )
     }
-    if (x_search?.allowed_x_handles?.length && x_search.excluded_x_handles?.length) {
-      throw badRequest(
-        'allowed_x_handles and excluded_x_handles exclude each other: send one of them',
-        `plugins[${i}].x_search`,
-      )
-    }
+    if (x_search) checkXSearch(x_search, `plugins[${i}].x_search`)
+  }
+}
+
+const DATE_LENGTH = 'YYYY-MM-DD'.length
+
+/** The rules of a search on X that its schema cannot express. */
+export function checkXSearch(search: Static<typeof xSearch>, path: string): void {
+  const { allowed_x_handles, excluded_x_handles, from_date, to_date } = search
+  if (allowed_x_handles?.length && excluded_x_handles?.length) {
+    throw badRequest('allowed_x_handles and excluded_x_handles exclude each other: send one of them', path)
+  }
+  for (const [name, day] of [
+    ['from_date', from_date],
+    ['to_date', to_date],
+  ] as const) {
+    if (typeof day === 'string' && (day.length !== DATE_LENGTH || !hasItsDay(day)))
+      throw badRequest('must be a date that exists, such as 2026-01-31', `${path}.${name}`)
+  }
+  if (from_date && to_date && from_date > to_date) {
+    throw badRequest('must not be after to_date', `${path}.from_date`)
   }
 }

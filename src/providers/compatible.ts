@@ -125,7 +125,7 @@ export const vendors: readonly Vendor[] = [
     baseUrl: 'https://api.x.ai/v1',
     keys: ['XAI_API_KEY'],
     alsoSpeaks: ['responses'],
-    quirks: { ...BOTH_BOUNDS, responsesExtensions: false },
+    quirks: { ...BOTH_BOUNDS, responsesExtensions: false, xSearch: true },
   },
   {
     slug: 'cerebras',

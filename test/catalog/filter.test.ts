@@ -151,7 +151,7 @@ describe('sorts', () => {
   const rows: [sort: Sort | undefined, slugs: string][] = [
     [undefined, 'none dear cheap equal'],
     ['pricing-low-to-high', 'cheap equal dear none'],
-    ['pricing-high-to-low', 'dear cheap equal none'],
+    ['pricing-high-to-low', 'dear equal cheap none'],
     ['context-high-to-low', 'cheap equal dear none'],
     ['newest', 'cheap equal dear none'],
     ['most-popular', 'none equal dear cheap'],

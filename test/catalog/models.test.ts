@@ -109,7 +109,14 @@ describe('one model', () => {
       ([, value]) => value,
     )
     expect(prices.length).toBeGreaterThan(160)
-    expect(prices.filter((value) => !/^\d+(\.\d+)?$/.test(value ?? ''))).toEqual([])
+    expect(prices.filter((value) => !/^(\d+(\.\d+)?|-1)$/.test(value ?? ''))).toEqual([])
+  })
+
+  test('an unknown price is -1, and a price of nothing is 0', async () => {
+    const { data } = await (await gateway.call('/models?output_modalities=all&limit=1000')).json()
+    const priceOf = (id: string) => data.find((model: { id: string }) => model.id === id).pricing
+    expect(priceOf('bare')).toEqual({ prompt: '-1', completion: '-1', image: '0', request: '0' })
+    expect(priceOf('sluice/demo')).toMatchObject({ prompt: '0', completion: '0' })
   })
 })
 

@@ -17,6 +17,8 @@ const cheapest = (seen: AnyPlace[]): AnyPlace | undefined =>
   )
 const promptOf = (seen: AnyPlace[]): number => cheapest(seen)?.prompt ?? Number.NaN
 const completionOf = (seen: AnyPlace[]): number => cheapest(seen)?.completion ?? Number.NaN
+/** Of two equal prices of prompts, the completion's decides. */
+const byPrompt = (seen: AnyPlace[]): number => promptOf(seen) * 1e6 + completionOf(seen)
 const scoreOf = ({ scores }: Any, name: string): number | null => {
   const score = scores?.[name]
   return typeof score === 'number' ? score : null
@@ -70,8 +72,8 @@ export const rows: Record<string, Row[]> = {
     ],
     ['sort=top-weekly', { by: ({ requests }) => requests?.today ?? null }],
     ['sort=newest', { by: ({ created }) => created || null }],
-    ['sort=pricing-low-to-high', { by: (_, seen) => -(promptOf(seen) + completionOf(seen)) }],
-    ['sort=pricing-high-to-low', { by: (_, seen) => promptOf(seen) + completionOf(seen) }],
+    ['sort=pricing-low-to-high', { by: (_, seen) => -byPrompt(seen) }],
+    ['sort=pricing-high-to-low', { by: (_, seen) => byPrompt(seen) }],
     ['sort=context-high-to-low', { by: (_, seen) => Math.max(...seen.map(({ context }) => context)) }],
     [
       'sort=throughput-high-to-low',

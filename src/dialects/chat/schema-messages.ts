@@ -1,14 +1,10 @@
 import { type Static, Type as t } from '@sinclair/typebox'
-import { audioPart } from '../caller-schema.ts'
+import { audioPart, cacheMark } from '../caller-schema.ts'
 import { anyObject, oneOf, openObject, optional } from '../fields.ts'
 
 /** The messages of POST /chat/completions. Parts and tools of unknown types pass: only their `type` is required. */
 
-const cacheControl = optional(
-  anyObject('Prompt caching mark, such as {"type": "ephemeral", "ttl": "5m"}; forwarded to providers'),
-)
-
-const textPart = openObject({ type: t.Literal('text'), text: t.String(), cache_control: cacheControl })
+const textPart = openObject({ type: t.Literal('text'), text: t.String(), cache_control: cacheMark })
 const imagePart = openObject({
   type: t.Literal('image_url'),
   image_url: t.Union([
@@ -18,7 +14,7 @@ const imagePart = openObject({
     }),
     t.String({ minLength: 1, description: "Mistral's short form: the URL alone" }),
   ]),
-  cache_control: cacheControl,
+  cache_control: cacheMark,
 })
 const filePart = openObject({
   type: t.Literal('file'),

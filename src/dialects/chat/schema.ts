@@ -1,5 +1,13 @@
 import { Type as t } from '@sinclair/typebox'
-import { cacheControl, callerFields, EFFORTS, metadata, model, serviceTier } from '../caller-schema.ts'
+import {
+  cacheControl,
+  cacheMark,
+  callerFields,
+  EFFORTS,
+  metadata,
+  model,
+  serviceTier,
+} from '../caller-schema.ts'
 import { anyObject, bounded, oneOf, openObject, optional } from '../fields.ts'
 import { message } from './schema-messages.ts'
 
@@ -17,7 +25,7 @@ const tool = t.Union([
       parameters: optional(anyObject('JSON Schema of the arguments')),
       strict: optional(t.Boolean()),
     }),
-    cache_control: optional(anyObject('Prompt caching mark')),
+    cache_control: cacheMark,
   }),
   openObject({
     type: t.String({ pattern: '^(?!function$)', description: 'A built-in or server tool, as it came' }),
@@ -33,7 +41,7 @@ const toolChoice = t.Union([
 ])
 
 const responseFormat = openObject({
-  type: t.String({ description: 'text, json_object, json_schema, grammar, python' }),
+  type: oneOf(['text', 'json_object', 'json_schema', 'grammar', 'python']),
   json_schema: optional(
     openObject({
       name: optional(t.String({ maxLength: 64 })),

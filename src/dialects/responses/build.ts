@@ -76,6 +76,7 @@ export function buildResponses(request: InferenceRequest, attempt: Attempt): Dia
   applyRoles(body, attempt)
   // `fast` is the gateway's other name for `priority`.
   if (body.service_tier === 'fast') body.service_tier = 'priority'
+  if (quirks.xSearch === true) applySearchFilter(body)
   leaveOutUnsupported(body, attempt, drop)
   applyInclude(body, attempt)
   return defined({ path: '/responses', headers: {}, body, dropped, lessers: lessersOf(body, request) })
@@ -121,6 +122,21 @@ function applyRoles(body: JsonObject, { provider }: Attempt): void {
   if (provider.quirks.developerRole !== false || !Array.isArray(body.input)) return
   body.input = body.input.map(withSystemRole)
 }
+
+/** xAI has no field for the filter: it is the settings of its own tool. */
+function applySearchFilter(body: JsonObject): void {
+  const { x_search_filter: filter, ...rest } = body
+  if (!isObject(filter)) return
+  delete body.x_search_filter
+  const tools = asList(rest.tools)
+  const isSearch = (tool: unknown): tool is JsonObject => isObject(tool) && tool.type === X_SEARCH
+  const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== null))
+  body.tools = [
+    ...tools.filter((tool) => !isSearch(tool)),
+    { ...tools.find(isSearch), ...given, type: X_SEARCH },
+  ]
+}
+const X_SEARCH = 'x_search'
 
 function leaveOutUnsupported(body: JsonObject, { endpoint, provider }: Attempt, drop: Drop): void {
   const { supportedParameters: supported } = endpoint

@@ -6,6 +6,7 @@ import { wantsKnownEvents } from '../../http/compatibility.ts'
 import { checkMetadata, readConversationRouting } from '../caller-fields.ts'
 import { EFFORTS } from '../caller-schema.ts'
 import { bodyCheck, quoted } from '../mismatch.ts'
+import { checkXSearch } from '../plugin-schema.ts'
 import { type Conversation, readItems } from './parse-items.ts'
 import { readTools } from './parse-tools.ts'
 import { type ResponsesBody, responsesBody } from './schema.ts'
@@ -21,7 +22,7 @@ export function parseResponses(input: JsonObject, headers: Headers): InferenceRe
   const body = checkBody(input)
   checkMetadata(body.metadata)
   const routing = readConversationRouting('responses', 'responses', body, headers)
-  checkSearchFilter(body)
+  if (body.x_search_filter) checkXSearch(body.x_search_filter, 'x_search_filter')
   const { messages, effort } = readInput(body)
   const ownFields = ownFieldsOf(body)
   return defined<InferenceRequest>({
@@ -54,15 +55,6 @@ function readInput(body: ResponsesBody): Conversation {
     throw badRequest('is required: a text, or a list of items that is not empty', 'input')
   }
   return { ...read, messages }
-}
-
-function checkSearchFilter({ x_search_filter }: ResponsesBody): void {
-  if (x_search_filter?.allowed_x_handles?.length && x_search_filter.excluded_x_handles?.length) {
-    throw badRequest(
-      'allowed_x_handles and excluded_x_handles exclude each other: send one of them',
-      'x_search_filter',
-    )
-  }
 }
 
 const TOKEN_LOGPROBS = 'message.output_text.logprobs'

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type as t } from '@sinclair/typebox'
-import { audioPart } from '../caller-schema.ts'
+import { audioPart, cacheMark } from '../caller-schema.ts'
 import { oneOf, openObject, optional } from '../fields.ts'
 
 /** The items of `input`. Unknown fields are allowed in each; fields that are not read here are not described. */
@@ -8,12 +8,10 @@ const id = optional(t.String())
 const name = t.String({ minLength: 1 })
 const callId = t.String({ minLength: 1, description: 'The id that call and output share' })
 
-const cacheBreakpoint = t.Optional(openObject({}, { description: 'Prompt caching mark' }))
-
 const textPart = openObject({
   type: oneOf(['input_text', 'output_text', 'text']),
   text: t.String(),
-  cache_control: cacheBreakpoint,
+  cache_control: cacheMark,
 })
 const refusalPart = openObject({ type: t.Literal('refusal'), refusal: t.String() })
 const imagePart = openObject({
@@ -21,7 +19,7 @@ const imagePart = openObject({
   image_url: optional(t.String({ minLength: 1, description: 'An https URL or a data URL' })),
   file_id: optional(t.String({ minLength: 1 })),
   detail: optional(t.String({ description: 'auto, low, high or original' })),
-  cache_control: cacheBreakpoint,
+  cache_control: cacheMark,
 })
 const filePart = openObject({
   type: t.Literal('input_file'),
@@ -29,7 +27,7 @@ const filePart = openObject({
   file_url: optional(t.String({ description: 'An https URL' })),
   file_id: optional(t.String({ minLength: 1 })),
   filename: optional(t.String()),
-  cache_control: cacheBreakpoint,
+  cache_control: cacheMark,
 })
 const videoPart = openObject({
   type: t.Literal('input_video'),

@@ -199,6 +199,23 @@ describe('plugins and provider preferences are rejected with the allowed values'
       'plugins[0].engine: must be one of "native", "exa", "firecrawl", "parallel", "perplexity", "auto", not "bing"',
     ],
     [
+      { plugins: [{ id: 'web', x_search: { from_date: '2026-02-30' } }] },
+      'plugins[0].x_search.from_date: must be a date that exists, such as 2026-01-31',
+    ],
+    [
+      { response_format: { type: 'xml' } },
+      'response_format.type: must be one of "text", "json_object", "json_schema", "grammar", "python", not "xml"',
+    ],
+    [{ cache_control: { type: 'forever' } }, 'cache_control.type: must be "ephemeral", not "forever"'],
+    [
+      message([{ type: 'text', text: 'x', cache_control: { type: 'forever' } }]),
+      'messages[0].content[0].cache_control.type: must be "ephemeral", not "forever"',
+    ],
+    [
+      { tools: [{ type: 'function', function: { name: 'f' }, cache_control: { type: 'forever' } }] },
+      'tools[0].cache_control.type: must be "ephemeral", not "forever"',
+    ],
+    [
       { plugins: [{ id: 'web', x_search: { allowed_x_handles: ['a'], excluded_x_handles: ['b'] } }] },
       'plugins[0].x_search: allowed_x_handles and excluded_x_handles exclude each other: send one of them',
     ],

@@ -29,6 +29,11 @@ const CALL = { type: 'tool_use', id: 'a', name: 'f', input: {} }
 const TOOL = { name: 'f', input_schema: { type: 'object' } }
 
 const rows: [what: string, body: JsonObject, message: string][] = [
+  [
+    'an unknown kind of cache mark',
+    withBody({ system: [{ type: 'text', text: 'x', cache_control: { type: 'forever' } }] }),
+    'system[0].cache_control.type: must be "ephemeral", not "forever"',
+  ],
   ['no messages', { model: 'm' }, 'messages: is required and must be a list'],
   ['messages of nothing', withBody({ messages: [] }), 'messages: must have 1 to 20000 entries, not 0'],
   [

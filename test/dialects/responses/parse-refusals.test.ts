@@ -176,6 +176,35 @@ describe('refused', () => {
       { input: 'x', x_search_filter: { allowed_x_handles: ['a'], excluded_x_handles: ['b'] } },
       /^x_search_filter: allowed_x_handles and/,
     ],
+    [
+      'a date in words',
+      { input: 'x', x_search_filter: { from_date: 'yesterday' } },
+      /^x_search_filter\.from_date: must be a date that exists, such as 2026-01-31/,
+    ],
+    [
+      'a day that its month does not have',
+      { input: 'x', x_search_filter: { to_date: '2026-02-30' } },
+      /^x_search_filter\.to_date: must be a date that exists, such as 2026-01-31/,
+    ],
+    [
+      'a time',
+      { input: 'x', x_search_filter: { from_date: '2026-01-31T00:00:00Z' } },
+      /^x_search_filter\.from_date: must be a date that exists/,
+    ],
+    [
+      'dates in the wrong order',
+      { input: 'x', x_search_filter: { from_date: '2026-02-02', to_date: '2026-02-01' } },
+      /^x_search_filter\.from_date: must not be after to_date/,
+    ],
+    [
+      'an unknown kind of cache mark',
+      {
+        input: [
+          { role: 'user', content: [{ type: 'input_text', text: 'x', cache_control: { type: 'forever' } }] },
+        ],
+      },
+      /^input\[0\]\.content\[0\]\.cache_control\.type: must be "ephemeral", not "forever"/,
+    ],
     ['an unknown plugin', { input: 'x', plugins: [{ id: 'magic' }] }, /^plugins\[0\]\.id: must be one of/],
   ]
   test.each(rows)('%s', (_, body, sentence) => {
