@@ -1,6 +1,7 @@
 import { withPolicy } from '../core/data-policy.ts'
 import type { DialectName } from '../core/events.ts'
 import { defined } from '../core/json.ts'
+import { nearestNames } from '../core/nearest.ts'
 import type {
   EndpointRecord,
   ModelDetails,
@@ -13,7 +14,6 @@ import type {
 import type { BenchmarksById } from './benchmarks.ts'
 import type { Catalog } from './catalog.ts'
 import { completedBy } from './endpoint-facts.ts'
-import { nearestNames } from './nearest.ts'
 import type { ModelOverride } from './overrides.ts'
 import type { SeedModel } from './seed.ts'
 import { voicesOf } from './voices.ts'

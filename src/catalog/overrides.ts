@@ -1,9 +1,9 @@
+import { nearestNames } from '../core/nearest.ts'
 import type { ConfigProblem } from '../core/problem.ts'
 import type { EndpointRecord, ModelDetails, ModelOffer } from '../core/snapshot.ts'
 import { cloudVendors, vendors } from '../providers/compatible.ts'
 import { localServers } from '../providers/discovery.ts'
 import type { Catalog } from './catalog.ts'
-import { nearestNames } from './nearest.ts'
 
 /** An operator's override of a model. It wins over the catalogue, before and after a refresh. */
 export interface ModelOverride {

@@ -26,12 +26,40 @@ export interface ErrorMetadata {
   [key: string]: unknown
 }
 
+/** Why no endpoint serves a model now (api-surface §2), under `error.availability`. */
+export interface Availability {
+  code:
+    | 'model_not_found'
+    | 'wrong_endpoint'
+    | 'no_endpoints'
+    | 'privacy_restricted'
+    | 'constraint_filtered'
+    | 'free_variant_ended'
+    | 'region_restricted'
+    | 'capacity_exhausted'
+    | 'temporarily_unavailable'
+  retryable: boolean
+  /** Seconds. */
+  retry_after?: number
+  requested_models: string[]
+  /** Slugs. */
+  affected_providers?: string[]
+  /** The rules that exclude an endpoint, those of most endpoints first. */
+  excluded_by?: string[]
+  /** Models here that would serve this request. */
+  fallback_models?: string[]
+  /** The rule that excludes most endpoints. */
+  constraint?: { field: string; detail: string }
+  docs_url: string
+}
+
 /** `message` is public: a sentence for the caller. `cause` is private and goes to the log. */
 export class GatewayError extends Error {
   readonly metadata: ErrorMetadata | undefined
   readonly headers: Readonly<Record<string, string>> | undefined
   /** How the request was routed, for a caller who opted in. */
   readonly routing: RoutingMetadata | undefined
+  readonly availability: Availability | undefined
 
   constructor(
     readonly status: number,
@@ -41,6 +69,7 @@ export class GatewayError extends Error {
       metadata?: ErrorMetadata
       headers?: Record<string, string>
       routing?: RoutingMetadata | null
+      availability?: Availability | undefined
     } = {},
   ) {
     super(message, { cause: options.cause })
@@ -48,6 +77,7 @@ export class GatewayError extends Error {
     this.metadata = options.metadata
     this.headers = options.headers
     this.routing = options.routing ?? undefined
+    this.availability = options.availability
   }
 }
 

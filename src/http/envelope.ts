@@ -4,7 +4,14 @@
  */
 import { Kind, type TSchema, Type } from '@sinclair/typebox'
 import type { ValidationError } from 'elysia'
-import { badRequest, GatewayError, NEVER_RETRY, notFound, storageFailure } from '../core/errors.ts'
+import {
+  type Availability,
+  badRequest,
+  GatewayError,
+  NEVER_RETRY,
+  notFound,
+  storageFailure,
+} from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
 import type { PublicError, RoutingMetadata } from '../core/result.ts'
 import type { Incoming, routes } from './incoming.ts'
@@ -18,16 +25,21 @@ export interface ErrorLog {
 }
 
 interface ErrorBody {
-  error: { code: number; message: string; metadata?: Record<string, unknown> }
+  error: {
+    code: number
+    message: string
+    metadata?: Record<string, unknown>
+    availability?: Availability
+  }
   service_metadata?: RoutingMetadata
   openrouter_metadata?: RoutingMetadata
 }
 
 /** `code` is the HTTP status. The routing metadata is next to `error`, under both names (api-surface §19). */
 function errorBody(error: GatewayError): ErrorBody {
-  const { status: code, message, metadata, routing } = error
+  const { status: code, message, metadata, availability, routing } = error
   return {
-    error: metadata === undefined ? { code, message } : { code, message, metadata },
+    error: { code, message, ...(metadata && { metadata }), ...(availability && { availability }) },
     ...(routing && { service_metadata: routing, openrouter_metadata: routing }),
   }
 }

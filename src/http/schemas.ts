@@ -141,5 +141,17 @@ export const errorReply = t.Object({
     code: t.Number({ documented: { type: 'integer' }, description: 'The HTTP status.' }),
     message: t.String({ description: 'What was wrong, where, and what is allowed.' }),
     metadata: t.Optional(nullable(t.Record(t.String(), t.Unknown()))),
+    availability: t.Optional(
+      t.Object(
+        {
+          code: t.String({ description: 'Such as `model_not_found` or `constraint_filtered`.' }),
+          retryable: t.Boolean(),
+          requested_models: t.Array(t.String()),
+          excluded_by: t.Optional(t.Array(t.String())),
+          fallback_models: t.Optional(t.Array(t.String())),
+        },
+        { description: 'Why no endpoint serves the model.', additionalProperties: true },
+      ),
+    ),
   }),
 })

@@ -39,6 +39,8 @@ interface Admitting {
 export interface BeginOptions<Kind extends Metering> extends Admitting {
   /** Which dialects support the request; absent: all. */
   readonly refusal?: PlanInput['refusal']
+  /** What an endpoint must have; absent: nothing. */
+  readonly needs?: PlanInput['needs']
   readonly meter: Kind
 }
 
@@ -84,7 +86,7 @@ export function begin<Kind extends Metering, Request extends RoutedRequest>(
 
 const planningOf = (
   { request, caller, snapshot, startedAt }: Opening,
-  { refusal }: Pick<BeginOptions<Metering>, 'refusal'>,
+  { refusal, needs }: Pick<BeginOptions<Metering>, 'refusal' | 'needs'>,
   { health, measurements, conversations, upstream, random }: RunDeps,
 ): PlanInput => ({
   request,
@@ -98,6 +100,7 @@ const planningOf = (
   random,
   answeredBy: conversations.endpointOf,
   refusal,
+  needs,
 })
 
 /** Cache hits use no tokens and cost nothing. */

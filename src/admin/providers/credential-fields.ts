@@ -1,6 +1,6 @@
-import { nearestNames } from '../../catalog/nearest.ts'
 import { badRequest, notFound } from '../../core/errors.ts'
 import { labelOf } from '../../core/keys.ts'
+import { nearestNames } from '../../core/nearest.ts'
 import { cloudVendors, type Vendor, vendors } from '../../providers/compatible.ts'
 import { withVersion } from '../../providers/environment.ts'
 import { isHeaderValue } from '../../providers/provider.ts'

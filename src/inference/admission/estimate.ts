@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import type { ContentPart, InferenceRequest } from '../../core/request.ts'
+import { kindOf, type PartKind } from './part-kinds.ts'
 import { type PromptBound, tokensIn } from './price.ts'
 
 /**
@@ -12,12 +13,21 @@ export function estimatePrompt(request: InferenceRequest, mayCacheSeparately = f
   let images = 0
   let recordings = 0
   let bytes = 0
+  let characters = 0
   let tokens = 3
+  let kinds: Set<PartKind> | undefined
   for (const message of request.messages) {
     tokens += MESSAGE_OVERHEAD
-    if (typeof message.content === 'string') bytes += utf8Bytes(message.content)
-    else
+    if (typeof message.content === 'string') {
+      bytes += utf8Bytes(message.content)
+      characters += message.content.length
+    } else
       for (const part of message.content ?? []) {
+        const kind = kindOf(part, message.role === 'tool')
+        if (kind !== null) {
+          kinds ??= new Set()
+          kinds.add(kind)
+        } else if (part.type === 'text') characters += part.text.length
         if (part.type === 'audio') {
           media.audio += partTokens(part)
           recordings += 1
@@ -39,6 +49,8 @@ export function estimatePrompt(request: InferenceRequest, mayCacheSeparately = f
     marked: markedOf(request),
     mayCacheSeparately,
     searches: searchesOf(request),
+    least: Math.floor(characters / MOST_CHARACTERS_PER_TOKEN),
+    kinds,
   }
 }
 
@@ -78,6 +90,8 @@ function markedOf({ body, messages, tools }: InferenceRequest): PromptBound['mar
 export const estimatePromptTokens = (request: InferenceRequest): number => tokensIn(estimatePrompt(request))
 
 const BYTES_PER_TOKEN = 3
+/** No language has more on average: English has four to five, Russian and Hindi about four. */
+const MOST_CHARACTERS_PER_TOKEN = 8
 const MESSAGE_OVERHEAD = 4
 const IMAGE_TOKENS = 1_500
 /** The maximum number of tokens of a text. */

@@ -3,6 +3,7 @@ import { type Amount, added, amountOf, type Price, roundedNanoUsd } from '../../
 import { isFree } from '../../core/pricing.ts'
 import type { Pricing, PricingTier } from '../../core/snapshot.ts'
 import { promptTokens, type Usage } from '../../core/usage.ts'
+import type { PartKind } from './part-kinds.ts'
 
 export interface Cost {
   totalNanoUsd: number
@@ -135,6 +136,10 @@ export interface PromptBound {
   readonly mayCacheSeparately?: boolean
   /** The maximum number of web searches; absent: none. */
   readonly searches?: number
+  /** The least tokens that its texts have; absent: unknown. */
+  readonly least?: number
+  /** Kinds of its parts other than text; absent: none. */
+  readonly kinds?: ReadonlySet<PartKind> | undefined
 }
 
 export const tokensIn = ({ text, audio, image }: PromptBound): number => text + audio + image

@@ -3,6 +3,7 @@ import { NO_USAGE } from '../../core/usage.ts'
 import { embeddingsIngress } from '../../dialects/operations/embeddings.ts'
 import { embeddingsSpeakers } from '../../dialects/operations.ts'
 import { partTokens, textTokens } from '../admission/estimate.ts'
+import { kindsOf } from '../admission/part-kinds.ts'
 import type { Task } from './task.ts'
 
 /** POST /embeddings: priced by input tokens. */
@@ -10,6 +11,12 @@ export const embeddings: Task<EmbeddingsRequest, EmbeddingsResult> = {
   ingress: embeddingsIngress,
   speakers: embeddingsSpeakers,
   isRepeatable: true,
+  // The metadata of models that embed images often has texts alone, so images are a wish.
+  kinds: ({ inputs }) =>
+    kindsOf(
+      inputs.flatMap((input) => (input.type === 'parts' ? input.parts : [])),
+      true,
+    ),
   bound: ({ inputs }) => ({
     ...NO_USAGE,
     inputTokens: inputs.reduce((sum, input) => sum + FRAME_TOKENS + tokensOf(input), 0),

@@ -16,6 +16,7 @@ import { jsonHeaders } from '../reply/headers.ts'
 import { streamResponse } from '../reply/stream.ts'
 import { createTextStream, type TextStream } from '../reply/text-stream.ts'
 import { countedContent } from '../request/url-contents.ts'
+import { inputNeeds } from '../routing/needs.ts'
 import { fail, settle } from '../settle.ts'
 import { type CallCodec, callEndpoint, tryAttempts } from '../upstream/attempts.ts'
 import { type Dispatched, untilContent, upstreamIdOf } from '../upstream/first-content.ts'
@@ -36,6 +37,7 @@ export async function runImages(opening: Opening<ImagesRequest>, deps: RunDeps):
         if (!speaker) return `is called in the dialect ${dialect}, which does not support images`
         return speaker.cannot?.(request) ?? null
       },
+      needs: request.references.length > 0 ? inputNeeds(['image']) : undefined,
       meter: createImageMeter(deps.now, opening.startedAt, request),
       tokens: (attempts) => tokensOfUnits(() => imagesBound(request), attempts),
       admit: (attempts, claiming) => admitUnits(() => imagesBound(request), attempts, claiming),

@@ -14,6 +14,7 @@ import { jsonHeaders } from '../reply/headers.ts'
 import type { Metering } from '../reply/meter.ts'
 import { cachedReply, cacheReply } from '../response-cache/operation.ts'
 import { KINDS } from '../routing/kinds.ts'
+import { inputNeeds } from '../routing/needs.ts'
 import type { PlanInput } from '../routing/plan-input.ts'
 import { fail, metadataOf, settle } from '../settle.ts'
 import { type Answered, type CallCodec, tryAttempts } from '../upstream/attempts.ts'
@@ -34,6 +35,7 @@ export async function runOperation<Request extends RoutedRequest, Result>(
     opening,
     {
       refusal: refusalOf(request, task),
+      needs: task.kinds && inputNeeds(task.kinds(request)),
       meter: scanners === null ? meter : reporting(meter, scanners),
       tokens: (attempts) => tokensOfUnits(bound, attempts),
       admit: (attempts, claiming) => admitUnits(bound, attempts, claiming),

@@ -3,6 +3,7 @@ import type { RoutedRequest } from '../../core/request.ts'
 import type { Pricing } from '../../core/snapshot.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { Operation, OperationIngress } from '../../dialects/operation.ts'
+import type { PartKind } from '../admission/part-kinds.ts'
 import type { Scanners } from '../filters/scanners.ts'
 import type { Counted } from '../reply/meter.ts'
 
@@ -11,6 +12,8 @@ export interface Task<Request extends RoutedRequest, Result> {
   readonly ingress: OperationIngress<Request, Result>
   /** By egress dialect; absent: the dialect does not support it. */
   readonly speakers: Readonly<Partial<Record<DialectName, Operation<Request, Result>>>>
+  /** Kinds of parts that its endpoint must take; absent: any endpoint does. */
+  kinds?(request: Request): Iterable<PartKind>
   /** The maximum usage of a request, in the units that these prices charge for. */
   bound(request: Request, pricing: Pricing): Usage
   /** The usage of a reply: `reported` by the provider, else counted or estimated. */

@@ -2,7 +2,7 @@ import type { DialectName } from '../../core/events.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import type { EndpointRecord, ProviderRecord } from '../../core/snapshot.ts'
 import { isKnownToReason } from '../../dialects/responses/build-reasoning.ts'
-import { dialectsOf } from './eligible.ts'
+import { dialectsOf } from './endpoint-dialects.ts'
 import type { RequestFeatures } from './plan-input.ts'
 
 interface Choosing {

@@ -1,13 +1,14 @@
-import type { DialectName } from '../../core/events.ts'
 import { forbids } from '../../core/guardrail.ts'
 import { type Price, parsePrice } from '../../core/money.ts'
-import type { ProviderPreferences } from '../../core/request.ts'
+import type { ProviderPreferences, RoutedRequest } from '../../core/request.ts'
 import type { Route } from '../../core/route.ts'
 import type { EndpointRecord, Pricing, ProviderRecord } from '../../core/snapshot.ts'
 import { isPriced } from '../admission/price.ts'
 import { dataExclusion } from './data-rules.ts'
+import { dialectsOf } from './endpoint-dialects.ts'
 import { isNamed } from './endpoint-tags.ts'
 import { canOutput, formatRoute, KINDS } from './kinds.ts'
+import { isMet, type Need, type Needs } from './needs.ts'
 import type { PlanInput } from './plan-input.ts'
 import type { Resolved } from './resolve.ts'
 
@@ -69,30 +70,68 @@ const rules: readonly Rule[] = [
               : `${endpoint.providerSlug} runs it as ${endpoint.quantization}`,
         },
   (endpoint, _, { request: { preferences } }) => withinMaxPrice(endpoint, preferences),
-  (endpoint, _, { request }) => {
-    if (!request.preferences.requireParameters || endpoint.supportedParameters === null) return null
-    const missing = request.parameters.filter((name) => !supports(endpoint.supportedParameters ?? [], name))
-    return missing.length === 0
-      ? null
-      : {
-          rule: 'require_parameters',
-          sentence: `${endpoint.providerSlug} does not support ${missing.join(', ')}`,
-        }
-  },
+  (endpoint, _, { request }) =>
+    request.preferences.requireParameters ? missingParameters(endpoint, request) : null,
 ]
 
-/** The dialects of an endpoint, or of its provider if the endpoint sets none. Never empty. */
-export const dialectsOf = (
-  { dialect, alsoSpeaks = [] }: ProviderRecord,
-  endpoint: EndpointRecord,
-): readonly [DialectName, ...DialectName[]] => endpoint.dialects ?? [dialect, ...alsoSpeaks]
-
-/** Synonyms: an endpoint that supports one of them is sent that one. */
-const OUTPUT_BOUNDS = ['max_tokens', 'max_completion_tokens']
+/** Names of one thing: an endpoint that supports one of them is sent that one. */
+const SYNONYMS: readonly (readonly string[])[] = [
+  ['max_tokens', 'max_completion_tokens'],
+  ['reasoning', 'reasoning_effort', 'include_reasoning'],
+]
 
 const supports = (supported: readonly string[], name: string): boolean =>
   supported.includes(name) ||
-  (OUTPUT_BOUNDS.includes(name) && OUTPUT_BOUNDS.some((bound) => supported.includes(bound)))
+  (name === 'response_format' && supported.includes('structured_outputs')) ||
+  SYNONYMS.some((names) => names.includes(name) && names.some((other) => supported.includes(other)))
+
+/** Fields of sampling that every dialect forwards, although only chat completions define all of them. */
+const SAMPLING = [
+  'temperature',
+  'top_p',
+  'top_k',
+  'top_a',
+  'min_p',
+  'frequency_penalty',
+  'presence_penalty',
+  'repetition_penalty',
+  'seed',
+  'stop',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+]
+
+/** An endpoint without a list supports nothing that is known, so `require_parameters` excludes it. */
+function missingParameters(
+  { providerSlug, modelId, supportedParameters: supported }: EndpointRecord,
+  { parameters, body }: RoutedRequest,
+): Exclusion | null {
+  const unnamed = SAMPLING.filter((name) => !parameters.includes(name) && (body[name] ?? null) !== null)
+  const missing = [...parameters, ...unnamed].filter((name) => !supports(supported ?? [], name))
+  if (missing.length === 0) return null
+  const sentence =
+    supported === null
+      ? `whether ${modelId} at ${providerSlug} supports ${missing.join(', ')} is not known. Set "supported_parameters" in its "models:" or "providers:" entry`
+      : `${providerSlug} does not support ${missing.join(', ')}`
+  return { rule: 'require_parameters', sentence }
+}
+
+/** Only `require_parameters` excludes an endpoint of which nothing is known, and never because of a length. */
+function needExclusion(
+  need: Need,
+  needs: Needs,
+  { endpoint, provider }: Route,
+  { request: { preferences } }: PlanInput,
+): Exclusion | null {
+  const has = isMet(need, needs, endpoint, provider)
+  if (has === false) return { rule: need.rule, sentence: need.lack(endpoint, needs) }
+  if (has === true || need.isLength || !preferences.requireParameters) return null
+  return {
+    rule: 'require_parameters',
+    sentence: `whether ${endpoint.modelId} at ${endpoint.providerSlug} ${need.asks(needs)} is not known`,
+  }
+}
 
 /** The first rule that excludes an endpoint; null if it can serve the request. */
 export function exclusionOf(entry: Resolved, route: Route, input: PlanInput): Exclusion | null {
@@ -101,13 +140,21 @@ export function exclusionOf(entry: Resolved, route: Route, input: PlanInput): Ex
     const exclusion = rule(endpoint, provider, input)
     if (exclusion) return exclusion
   }
+  if (input.needs) {
+    for (const need of input.needs.list) {
+      const exclusion = needExclusion(need, input.needs, route, input)
+      if (exclusion) return exclusion
+    }
+  }
   return freeExclusion(entry, route) ?? guardrailExclusion(entry, route, input)
 }
 
 /** Every rule that excludes an endpoint, in the same order. */
 export function exclusionsOf(entry: Resolved, route: Route, input: PlanInput): Exclusion[] {
   const { endpoint, provider } = route
+  const { needs } = input
   const found = rules.map((rule) => rule(endpoint, provider, input))
+  if (needs) found.push(...needs.list.map((need) => needExclusion(need, needs, route, input)))
   found.push(freeExclusion(entry, route), guardrailExclusion(entry, route, input))
   return found.filter((exclusion) => exclusion !== null)
 }

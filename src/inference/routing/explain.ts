@@ -1,6 +1,7 @@
 import type { EndpointRecord, ModelRecord, ProviderRecord } from '../../core/snapshot.ts'
 import { resolvedModels } from './automatic.ts'
 import { type Exclusion, exclusionsOf } from './eligible.ts'
+import { lenient } from './needs.ts'
 import type { PlanInput } from './plan-input.ts'
 import { requestedModels } from './resolve.ts'
 
@@ -18,6 +19,13 @@ export interface Considered {
  * plan collects none of it. Cooldowns exclude nothing here: `Plan.eligible` without `Plan.attempts` has those.
  */
 export function explain(input: PlanInput): Considered[] {
+  const considered = consider(input)
+  const needs = lenient(input.needs)
+  if (needs === undefined || considered.some(({ exclusions }) => exclusions.length === 0)) return considered
+  return consider({ ...input, needs })
+}
+
+function consider(input: PlanInput): Considered[] {
   const { providersBySlug, withByok } = input.snapshot
   return resolvedModels(requestedModels(input), input).flatMap((entry) => {
     const { model } = entry

@@ -4,6 +4,7 @@ import type { Cutoffs } from '../../core/request.ts'
 import { byDraw, byValue, type Candidate, drawn, withFirst } from './candidates.ts'
 import { rankIn } from './endpoint-tags.ts'
 import { exploredFirst } from './explore.ts'
+import { ableFirst } from './needs.ts'
 import type { PlanInput } from './plan-input.ts'
 import { drawsOf, formerEndpoint } from './stickiness.ts'
 
@@ -24,7 +25,8 @@ export function ordered(attempts: Attempt[], input: OrderInput): Attempt[] {
   const candidates = drawn(attempts, drawsOf(input))
   const chosen = input.sort ? bySort(candidates, input.sort, input) : byPriceShare(candidates, input)
   const sorted = chosen.map(({ attempt }) => attempt)
-  const listed = byokKeysFirst(listedFirst(preferredFirst(sorted, input), preferences.order), input)
+  const able = ableFirst(sorted, input.needs)
+  const listed = byokKeysFirst(listedFirst(preferredFirst(able, input), preferences.order), input)
   if (preferences.allowFallbacks || preferences.order) return listed
   const first = listed[0]
   return listed.filter((attempt) => attempt.endpoint.id === first?.endpoint.id)

@@ -5,6 +5,7 @@ import type { EndpointMeasurements } from '../../core/measurements.ts'
 import type { InferenceRequest, RoutedRequest } from '../../core/request.ts'
 import type { EndpointRecord, Snapshot } from '../../core/snapshot.ts'
 import type { Cooldown } from './health.ts'
+import type { Needs } from './needs.ts'
 import type { Recent } from './recent.ts'
 
 /** The parts of a conversation that routing reads; absent for other requests. */
@@ -29,6 +30,8 @@ export interface PlanInput {
   answeredBy?(conversation: number): string | undefined
   /** Why a dialect does not support the request, to complete "<provider> …"; null if it does. Absent: every one does. */
   refusal?(dialect: DialectName, endpoint: EndpointRecord): string | null
+  /** What the request needs of an endpoint; absent: nothing. */
+  needs?: Needs | undefined
   /** In [0, 1). Distributes requests over equal endpoints. */
   random(): number
 }

@@ -5,10 +5,11 @@ import type { CredentialRecord, ModelRecord } from '../../core/snapshot.ts'
 import { resolvedModels } from './automatic.ts'
 import { dialectFor } from './dialect-choice.ts'
 import { exclusionOf } from './eligible.ts'
-import { explain } from './explain.ts'
+import { nothingEligible } from './ineligible.ts'
+import { lenient } from './needs.ts'
 import { ordered, type SortKey } from './order.ts'
 import type { PlanInput } from './plan-input.ts'
-import { allCoolingDown, nothingEligible, unknownModel } from './rejections.ts'
+import { allCoolingDown, unknownModel } from './rejections.ts'
 import { AUTOMATIC, type Resolved, requestedModels } from './resolve.ts'
 import { drawsOf } from './stickiness.ts'
 
@@ -27,10 +28,10 @@ export function plan(input: PlanInput): Plan {
   const names = requestedModels(input)
   const requested = names[0] ?? ''
   const known = resolvedModels(names, input)
-  if (known.length === 0) throw unknownModel(requested, input.snapshot)
+  if (known.length === 0) throw unknownModel(requested, input)
 
-  const attempts = attemptsFor(known, input)
-  if (attempts.length === 0) throw nothingEligible(requested, explain(input))
+  const attempts = attemptsWithin(known, input)
+  if (attempts.length === 0) throw nothingEligible(requested, input)
 
   return {
     attempts: openOf(attempts, input),
@@ -92,6 +93,14 @@ function strategyOf(names: string[], known: Resolved[], requested: string): Plan
   const id = known[0]?.model.id
   if (id === requested || id === requested.replace(/:[a-z]+$/, '')) return 'direct'
   return AUTOMATIC.has(requested) ? 'auto' : requested.startsWith('~') ? 'latest' : 'alias'
+}
+
+/** Wishes exclude endpoints only as long as any endpoint of any requested model is left. */
+function attemptsWithin(known: readonly Resolved[], input: PlanInput): Attempt[] {
+  const attempts = attemptsFor(known, input)
+  if (attempts.length > 0) return attempts
+  const needs = lenient(input.needs)
+  return needs ? attemptsFor(known, { ...input, needs }) : attempts
 }
 
 /** Orders the endpoints model by model; with `sort.partition: none`, the endpoints of all models together. */

@@ -1,45 +1,27 @@
 /** The errors of requests that no endpoint can serve. */
 import type { Attempt } from '../../core/attempt.ts'
-import { badRequest, GatewayError, NEVER_RETRY, notFound, unavailable } from '../../core/errors.ts'
-import type { Snapshot } from '../../core/snapshot.ts'
+import { type Availability, GatewayError, NEVER_RETRY } from '../../core/errors.ts'
 import { howToConfigure } from '../../providers/environment.ts'
-import type { Considered } from './explain.ts'
 import type { Cooldown } from './health.ts'
+import { DOCS_URL } from './ineligible.ts'
+import type { PlanInput } from './plan-input.ts'
 
-export function unknownModel(name: string, snapshot: Snapshot): GatewayError {
+export function unknownModel(name: string, { snapshot, request }: PlanInput): GatewayError {
   const shown = JSON.stringify(name.slice(0, 120))
+  const known = { requested_models: request.models, retryable: false, docs_url: DOCS_URL }
   if (snapshot.models.isKnown(name)) {
-    return notFound(
-      `The model ${shown} is known, but no provider that offers it is configured here. ${howToConfigure(snapshot.models.offeredBy?.(name) ?? [])}`,
+    const offering = snapshot.models.offeredBy?.(name) ?? []
+    return new GatewayError(
+      404,
+      `The model ${shown} is known, but no provider that offers it is configured here. ${howToConfigure(offering)}`,
+      { availability: { code: 'no_endpoints', ...known, affected_providers: [...offering] } },
     )
   }
   const nearest = snapshot.models.nearest(name, 3)
   const hint = nearest.length > 0 ? ` The nearest names are ${nearest.join(', ')}` : ''
   return new GatewayError(404, `There is no model ${shown}.${hint}`, {
     metadata: { error_type: 'not_found' },
-  })
-}
-
-/** The most specific exclusion determines the status: 400 for a missing price or a wrong route, 403 for a guardrail. */
-export function nothingEligible(name: string, considered: readonly Considered[]): GatewayError {
-  const exclusions = considered.flatMap((each) => each.exclusions.slice(0, 1))
-  const shown = JSON.stringify(name.slice(0, 120))
-  const unpriced = exclusions.find((exclusion) => exclusion.rule === 'unpriced')
-  if (unpriced) return badRequest(unpriced.sentence)
-  const wrongRoute = exclusions.find(({ rule }) => rule === 'modality' || rule === 'input')
-  if (wrongRoute) return badRequest(wrongRoute.sentence)
-  const guardrail = exclusions.find(({ rule }) => rule === 'guardrail')
-  if (guardrail) {
-    return new GatewayError(403, `${shown} may not be used with this key: ${guardrail.sentence}`, {
-      metadata: { error_type: 'permission_denied' },
-    })
-  }
-  if (exclusions.length === 0) {
-    return notFound(`The model ${shown} is known, but no provider that offers it is configured here`)
-  }
-  const rules = [...new Set(exclusions.map((exclusion) => exclusion.sentence))].slice(0, 4).join('; ')
-  return new GatewayError(404, `No endpoint of ${shown} fits this request: ${rules}`, {
-    metadata: { error_type: 'not_found', excluded_by: [...new Set(exclusions.map(({ rule }) => rule))] },
+    availability: { code: 'model_not_found', ...known, fallback_models: nearest },
   })
 }
 
@@ -57,6 +39,14 @@ export function allCoolingDown(
   const limited = cooling.filter(({ cooldown }) => cooldown.reason === 'rate-limit')
   const first = limited.toSorted((a, b) => a.cooldown.until - b.cooldown.until)[0] ?? soonest
   const names = [...new Set(cooling.map(({ attempt }) => attempt.provider.name))].join(', ')
+  const availability = (code: Availability['code']): Availability => ({
+    code,
+    retryable: true,
+    retry_after: seconds,
+    requested_models: [...new Set(attempts.map(({ model }) => model.id))],
+    affected_providers: [...new Set(attempts.map(({ provider }) => provider.slug))],
+    docs_url: DOCS_URL,
+  })
   const seconds = Math.max(1, Math.ceil(((soonest?.cooldown.until ?? now) - now) / 1000))
   if (first?.cooldown.reason === 'rate-limit') {
     const { model, provider } = first.attempt
@@ -66,6 +56,7 @@ export function allCoolingDown(
       {
         metadata: { error_type: 'rate_limit_exceeded', provider_name: provider.name },
         headers: { 'retry-after': String(seconds) },
+        availability: availability('capacity_exhausted'),
       },
     )
   }
@@ -82,8 +73,12 @@ export function allCoolingDown(
       },
     )
   }
-  return unavailable(
+  return new GatewayError(
+    503,
     `Every endpoint of this model has failed recently (${names}); retry in ${seconds} s`,
-    seconds,
+    {
+      headers: { 'retry-after': String(seconds) },
+      availability: availability('temporarily_unavailable'),
+    },
   )
 }

@@ -229,7 +229,7 @@ export const callerClosed = (cause: unknown): GatewayError =>
 
 /** The same error with the generation's routing metadata and further headers. */
 export const withRouting = (
-  { status, message, cause, headers, metadata }: GatewayError,
+  { status, message, cause, headers, metadata, availability }: GatewayError,
   routing: RoutingMetadata | null,
   moreHeaders: Record<string, string> = {},
 ): GatewayError =>
@@ -237,6 +237,7 @@ export const withRouting = (
     cause,
     headers: { ...headers, ...moreHeaders },
     ...(metadata ? { metadata } : {}),
+    availability,
     routing,
   })
 

@@ -189,9 +189,9 @@ describe('order', () => {
     ['quantisation', { request: request({}, { quantizations: ['fp8'] }) }, [cheap]],
     ['max_price is USD per million', { request: request({}, { maxPrice: { prompt: '1' } }) }, [cheap]],
     [
-      'require_parameters leaves out who lacks one',
-      { request: request({ parameters: ['seed'] }, { requireParameters: true }) },
-      [cheap],
+      'require_parameters leaves out an endpoint that lacks one, and one without a list',
+      { request: request({ parameters: ['tools'] }, { requireParameters: true }) },
+      [dear],
     ],
     [
       'fallback models come after',
