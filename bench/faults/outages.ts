@@ -10,6 +10,8 @@ import type { EndpointSpec, World } from './world.ts'
 const HALF = 'half'
 const HALF_RATE = 200
 const FLAP_MS = 500
+/** All is well for so long before an outage, and breakers learn of it in the same time. */
+const LEARNING_MS = 1_000
 const fail = fails(503)
 
 const alternating: Behaviour = (call) => (call.index % 2 === 0 ? fail(call) : answers(call))
@@ -22,8 +24,10 @@ export const oneOfTwoFails: Step = async (surroundings) => [
 ]
 
 async function half({ start, seconds }: Surroundings, name: string, behaviour: Behaviour): Promise<Figure[]> {
-  const world = await start(new Map([[HALF, [{ behaviour }, {}]]]))
+  const world = await start(new Map([[HALF, [{}, {}]]]))
   const load = startSteadyLoad(world, [HALF], HALF_RATE)
+  await Bun.sleep(LEARNING_MS)
+  world.provider(HALF, 0).behave(behaviour)
   await Bun.sleep(seconds * 1000)
   await load.stop()
   const good = load.ended.filter(isAnswered).length
@@ -37,8 +41,6 @@ async function half({ start, seconds }: Surroundings, name: string, behaviour: B
 
 const MODELS = Array.from({ length: 20 }, (_, index) => `down-${index}`)
 const RATES = [200, 500] as const
-/** The breakers learn of the outage in this time. */
-const LEARNING_MS = 1_000
 const RECOVERY_GOAL_MS = 5_000
 const WATCHED_MS = 8_000
 /** Recovered: the share of answered requests among those sent in one window. */

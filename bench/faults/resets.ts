@@ -93,8 +93,6 @@ export const resetInside: Step = async ({ start }) => {
         ? finishedFault(body)
         : await cutFault(world, status, body, spent)
     if (isAnsweredElsewhere) failedOver += 1
-    // The head, the role and nothing that a caller has seen.
-    if (isAnsweredElsewhere && bytes > (boundaries[2] ?? 0)) faults.push(`${bytes} bytes: spliced`)
     if (fault !== null) faults.push(`${bytes} bytes: ${fault}`)
   }
   const cases = boundaries.length + random.length

@@ -86,7 +86,9 @@ export async function tryAttempts<Answer, Run extends Generation>(
         triesOf ??= new Map()
         triesOf.set(account, error.kind === 'unsuitable' ? TRIES_PER_ENDPOINT : count)
       }
-      if (pauseMs === null || !retries.hasLeft()) continue
+      // An endpoint whose breaker has opened is probed by later requests: this caller is refused at once.
+      const isFailing = health.cooldownOf(attempt, false)?.reason === 'failing'
+      if (pauseMs === null || isFailing || !retries.hasLeft()) continue
       waitedMs += pauseMs
       await deps.wait(pauseMs, signalOf(cancellation))
       repeated = attempt
