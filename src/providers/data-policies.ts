@@ -51,10 +51,12 @@ export const publishedFacts: readonly PublishedFacts[] = [
     slug: 'google',
     hosts: ['generativelanguage.googleapis.com'],
     dataPolicy: { retentionDays: 55, zdr: 'on_request' },
-    note: 'Does not train on prompts of paid services; nothing is said of unpaid ones.',
+    isModerated: true,
+    note: 'Trains on prompts of unpaid services, and not on those of paid ones.',
     sources: [
       'https://ai.google.dev/gemini-api/docs/zdr',
       'https://ai.google.dev/gemini-api/docs/abuse-monitoring',
+      'https://ai.google.dev/terms',
     ],
   },
   {
@@ -196,8 +198,10 @@ export const publishedFacts: readonly PublishedFacts[] = [
     hosts: ['googleapis.com'],
     kind: 'vertex',
     dataPolicy: { training: false, zdr: 'on_request' },
+    regionsAt: { 'aiplatform.eu.rep.googleapis.com': ['eu'], 'aiplatform.us.rep.googleapis.com': ['us'] },
     sources: [
       'https://docs.cloud.google.com/gemini-enterprise-agent-platform/resources/zero-data-retention.md.txt',
+      'https://docs.cloud.google.com/vertex-ai/generative-ai/docs/learn/data-residency',
     ],
   },
 ]

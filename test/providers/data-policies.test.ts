@@ -65,7 +65,11 @@ describe('published facts hold at the vendor\u2019s hosts', () => {
   test('Vertex has one row for all of its regions', () => {
     for (const host of ['aiplatform', 'us-east5-aiplatform', 'aiplatform.eu.rep']) {
       const baseUrl = `https://${host}.googleapis.com/v1`
-      expect(publishedAt(provider('v', { kind: 'vertex', baseUrl }))?.slug).toBe('google-vertex')
+      const found = publishedAt(provider('v', { kind: 'vertex', baseUrl }))
+      expect([found?.slug, found?.regions]).toEqual([
+        'google-vertex',
+        host === 'aiplatform.eu.rep' ? ['eu'] : undefined,
+      ])
     }
   })
 })
