@@ -187,6 +187,23 @@ describe('if no endpoint is left, the caller gets the most useful refusal', () =
   })
 })
 
+test('an empty account is not called again, for any of its models, and its operator is told why', async () => {
+  const lines: string[] = []
+  const own = await startGateway({
+    providers: [entry('one', ['shared', 'other']), entry('two', ['shared', 'other'])],
+    log: (line) => lines.push(line),
+  })
+  answers['one'] = refused(429, plain('You exceeded your current quota', 'insufficient_quota'))
+  for (const model of ['shared', 'other']) {
+    const reply = await ask({ model }, own)
+    expect(reply.status).toBe(200)
+    await reply.body?.cancel()
+  }
+  expect(called).toEqual(['one/shared', 'two/shared', 'two/other'])
+  expect(lines.filter((line) => line.includes('add credits at the provider'))).toHaveLength(1)
+  await own.stop()
+})
+
 test('the caller does not see the accounts of the operator', async () => {
   const text =
     'No access to model x for org_01jp8byqwpfx9sp1, proj_AbCdEfGhIj, team 16f2151a-40f4-4a80-8ad0-cae00c27e8dd, ' +

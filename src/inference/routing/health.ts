@@ -207,10 +207,12 @@ function cool(
   if (!wasCool) onChange(changeOf(attempt, 'rate-limit', status))
 }
 
-function refuse(memory: Memory, attempt: Attempt, state: State, { status }: UpstreamError, at: number): void {
+function refuse(memory: Memory, attempt: Attempt, state: State, error: UpstreamError, at: number): void {
+  const { status, errorType } = error
   const wasRefused = refusedUntil(memory, attempt, state) > at
-  // A 403 can mean this model only.
-  if (status === 401 || status === 402) memory.refused.set(accountOf(attempt), at + REFUSED_MS)
+  // A 403 can mean this model only; an empty account is empty for every model, whatever the status.
+  if (status === 401 || errorType === 'payment_required')
+    memory.refused.set(accountOf(attempt), at + REFUSED_MS)
   else state.refusedUntil = at + REFUSED_MS
   if (!wasRefused) memory.onChange(changeOf(attempt, 'credential', status))
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import type { Attempt } from '../../../src/core/attempt.ts'
 import type { HealthChange } from '../../../src/core/endpoint-health.ts'
-import { UpstreamError } from '../../../src/core/errors.ts'
+import { type ErrorType, UpstreamError } from '../../../src/core/errors.ts'
 import { createHealth, type Health } from '../../../src/inference/routing/health.ts'
 import { endpoint, model, provider } from '../fixture.ts'
 
@@ -21,7 +21,8 @@ let health: Health
 let hasRetries = true
 let changes: HealthChange[] = []
 const server = new UpstreamError('server', 'boom', { status: 500 })
-const refused = (status: number) => new UpstreamError('credential', 'no', { status })
+const refused = (status: number, errorType?: ErrorType) =>
+  new UpstreamError('credential', 'no', { status, ...(errorType ? { errorType } : {}) })
 const limited = (retryAfterMs: number | null) =>
   new UpstreamError('rate-limit', 'slow', { status: 429, retryAfterMs })
 const a = attemptAt('a')
@@ -218,9 +219,10 @@ describe('rate limits', () => {
 })
 
 describe('a refused credential', () => {
-  for (const status of [401, 402])
-    test(`(${status}) is not used for any model of its provider, for 10 minutes`, () => {
-      failTimes(1, refused(status))
+  const errors = [refused(401), refused(402, 'payment_required'), refused(429, 'payment_required')]
+  for (const error of errors)
+    test(`(${error.status}) is not used for any model of its provider, for 10 minutes`, () => {
+      failTimes(1, error)
       expect(health.cooldownOf(a, true)).toEqual({ reason: 'refused', until: now + 600_000 })
       expect(isShut(attemptAt('a', 'c1', 'lab/other'), true)).toBe(true)
       expect(isShut(attemptAt('b', 'c1'), true)).toBe(false)
