@@ -12,6 +12,7 @@ import { activityRoutes } from './admin/reports/activity/routes.ts'
 import { analyticsRoutes } from './admin/reports/analytics/routes.ts'
 import { creditRoutes } from './admin/reports/credits/routes.ts'
 import { generationRoutes } from './admin/reports/generation/routes.ts'
+import { endpointHealthRoutes } from './admin/reports/health/routes.ts'
 import { assignmentRoutes } from './admin/resources/assignments/routes.ts'
 import { budgetRoutes } from './admin/resources/budgets/routes.ts'
 import { byokRoutes } from './admin/resources/byok/routes.ts'
@@ -50,6 +51,7 @@ const administrationApi = (deps: Deps, basePath: string) =>
     .use(analyticsRoutes(deps))
     .use(destinationRoutes(deps))
     .use(providerAdminRoutes(deps))
+    .use(endpointHealthRoutes(deps))
     .use(creditRoutes(deps))
     .use(auditRoutes(deps))
     .use(catalogRoutes(deps, basePath + DOCUMENTED_PREFIX))

@@ -1,7 +1,7 @@
 import { UpstreamError } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
 import { asList, asObject, fieldsOf, isObject, isString, parseJson, textOf } from '../core/json.ts'
-import { retryAfterMs } from '../net/headers.ts'
+import { rateResetMs, retryAfterMs } from '../net/headers.ts'
 import { type Refusal, type Reported, refusalOf, statusOfWords } from './refusals.ts'
 
 /** The fields of a provider's error, of any shape. */
@@ -29,7 +29,7 @@ export function readErrorReply(status: number, headers: Headers, text: string): 
     reported,
     status,
     isNoApi ? { kind: 'server' } : refusalOf(reported, status),
-    retryAfterMs(headers),
+    retryAfterMs(headers) ?? reported.retryAfterMs ?? (status === 429 ? rateResetMs(headers) : null),
   )
 }
 

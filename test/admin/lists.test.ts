@@ -133,6 +133,7 @@ describe.each(LISTS)('GET %s', (path, least) => {
 test.each([
   ['/providers/entries', 'none is allowed'],
   ['/providers/configured', 'none is allowed'],
+  ['/endpoints/health', 'none is allowed'],
   ['/models/overrides', 'none is allowed'],
   ['/workspaces/default/budgets', 'none is allowed'],
   ['/providers/credentials', 'known are provider'],

@@ -28,6 +28,7 @@ export const API_OPERATIONS = [
   'get /byok/{id}',
   'get /credits',
   'get /embeddings/models',
+  'get /endpoints/health',
   'get /endpoints/zdr',
   'get /files',
   'get /files/{file_id}',
