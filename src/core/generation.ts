@@ -56,6 +56,8 @@ export interface Settlement extends JournalEntry {
   readonly usage: Usage
   /** Number of images in the answer, if its usage does not count them; absent: none. */
   readonly answerImages?: number
+  /** Of a complete reply; absent: it called no tool of the request. Not stored. */
+  readonly toolCalls?: ToolCallCounts
   readonly usageSource: UsageSource
   readonly costNanoUsd: number
   /** What the caches saved, against the same tokens at the prompt price; null without cached tokens. */
@@ -71,6 +73,12 @@ export interface Settlement extends JournalEntry {
   /** The source generation of a cache hit; absent: not a cache hit. */
   readonly responseCacheSourceId?: string
   readonly tries: readonly AttemptOutcome[]
+}
+
+export interface ToolCallCounts {
+  /** Calls of declared functions, with arguments that are JSON and have every required field. */
+  readonly valid: number
+  readonly all: number
 }
 
 /** How one try ended, for `provider_responses` and the routing metadata. */

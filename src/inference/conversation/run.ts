@@ -13,6 +13,7 @@ import { collect } from '../reply/collect.ts'
 import { createMeter } from '../reply/meter.ts'
 import type { ResponseRecorder } from '../reply/recorder.ts'
 import { createTextStream, type TextStream } from '../reply/text-stream.ts'
+import { createToolWatch } from '../reply/tool-watch.ts'
 import { needsOf } from '../routing/needs.ts'
 import { fail, metadataOf, settle } from '../settle.ts'
 import { mayRetain } from '../upstream/context-cache/apply.ts'
@@ -40,7 +41,7 @@ export function beginConversation(
     request.echoUpstreamBody && opening.cache ? { ...opening, cache: undefined } : opening,
     {
       needs: needsOf(request, prompt),
-      meter: metered(createMeter(deps.now, startedAt), caller.key, request),
+      meter: metered(createMeter(deps.now, startedAt, createToolWatch(request.tools)), caller.key, request),
       tokens: () => tokensOf(request, prompt),
       admit: (attempts, claiming) => admit(request, prompt, attempts, claiming),
     },

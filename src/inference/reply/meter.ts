@@ -1,6 +1,6 @@
 import type { Attempt } from '../../core/attempt.ts'
-import type { Finish, InferenceFrame, JsonObject } from '../../core/events.ts'
-import type { AttemptOutcome, JournalEntry, Settlement } from '../../core/generation.ts'
+import type { Finish, InferenceEvent, InferenceFrame, JsonObject } from '../../core/events.ts'
+import type { AttemptOutcome, JournalEntry, Settlement, ToolCallCounts } from '../../core/generation.ts'
 import { type Pricing, pricingAt, type ServiceTier, serviceTierOf } from '../../core/pricing.ts'
 import {
   completionTokens,
@@ -11,6 +11,7 @@ import {
   type UsageSource,
 } from '../../core/usage.ts'
 import { type Cost, costOf, FREE, isPriced } from '../admission/price.ts'
+import type { ToolWatch } from './tool-watch.ts'
 
 /**
  * How a generation ended.
@@ -55,72 +56,91 @@ export interface SettlementContext {
   endedAt: number
 }
 
-export function createMeter(now: () => number, startedAt: number): Meter {
-  let upstreamId: string | null = null
-  let usage: Usage | null = null
-  let serviceTier: string | null = null
-  let finishes: Finish[] = []
-  let firstContentAt: number | null = null
-  let textLength = 0
-  let reasoningLength = 0
-  let images = 0
-
-  function see(frame: InferenceFrame): void {
-    for (const event of frame.events) {
-      switch (event.type) {
-        case 'text-delta':
-        case 'refusal-delta':
-          textLength += event.text.length
-          if (event.text !== '') firstContentAt ??= now()
-          break
-        case 'reasoning-delta':
-          reasoningLength += event.text.length
-          if (event.text !== '') firstContentAt ??= now()
-          break
-        case 'tool-call-start':
-          textLength += event.name.length
-          firstContentAt ??= now()
-          break
-        case 'tool-call-delta':
-          textLength += event.json.length
-          break
-        case 'image':
-          images += 1
-          firstContentAt ??= now()
-          break
-        case 'audio-delta':
-          firstContentAt ??= now()
-          break
-        case 'response-start':
-          upstreamId = event.upstreamId ?? upstreamId
-          break
-        case 'usage':
-          usage = event.usage
-          serviceTier = event.serviceTier ?? serviceTier
-          break
-        case 'response-end':
-          finishes = event.finishes
-      }
-    }
+export function createMeter(now: () => number, startedAt: number, tools: ToolWatch | null = null): Meter {
+  const seen: Seen = {
+    upstreamId: null,
+    usage: null,
+    serviceTier: null,
+    finishes: [],
+    firstContentAt: null,
+    textLength: 0,
+    reasoningLength: 0,
+    images: 0,
   }
-
   return {
-    see,
+    see(frame) {
+      for (const event of frame.events) note(event, seen, now, tools)
+    },
     settlement(ending, context) {
-      const { promptTokensEstimate } = context.journal
-      const texts = count(ending, usage, { textLength, reasoningLength }, promptTokensEstimate)
+      const { usage, finishes, images } = seen
+      const texts = count(ending, usage, seen, context.journal.promptTokensEstimate)
       const counted = withImages(texts, images, ending, context.pricing)
-      const seen = { upstreamId, finish: finishes[0], startedAt, firstContentAt, serviceTier, images }
-      return settledAs(ending, context, { counted, ...seen })
+      const isWhole = ending === 'complete' && finishes.every(({ reason }) => WHOLE.has(reason))
+      const toolCalls = isWhole ? tools?.counts() : null
+      return settledAs(ending, context, { ...seen, counted, finish: finishes[0], startedAt, toolCalls })
     },
     get finishes() {
-      return finishes
+      return seen.finishes
     },
     get serviceTier() {
-      return serviceTier
+      return seen.serviceTier
     },
   }
 }
+
+/** What the frames so far contained. */
+interface Seen {
+  upstreamId: string | null
+  usage: Usage | null
+  serviceTier: string | null
+  finishes: Finish[]
+  firstContentAt: number | null
+  textLength: number
+  reasoningLength: number
+  images: number
+}
+
+function note(event: InferenceEvent, seen: Seen, now: () => number, tools: ToolWatch | null): void {
+  switch (event.type) {
+    case 'text-delta':
+    case 'refusal-delta':
+      seen.textLength += event.text.length
+      if (event.text !== '') seen.firstContentAt ??= now()
+      break
+    case 'reasoning-delta':
+      seen.reasoningLength += event.text.length
+      if (event.text !== '') seen.firstContentAt ??= now()
+      break
+    case 'tool-call-start':
+      seen.textLength += event.name.length
+      seen.firstContentAt ??= now()
+      tools?.see(event)
+      break
+    case 'tool-call-delta':
+      seen.textLength += event.json.length
+      tools?.see(event)
+      break
+    case 'image':
+      seen.images += 1
+      seen.firstContentAt ??= now()
+      break
+    case 'audio-delta':
+      seen.firstContentAt ??= now()
+      break
+    case 'response-start':
+      seen.upstreamId = event.upstreamId ?? seen.upstreamId
+      break
+    case 'usage':
+      seen.usage = event.usage
+      seen.serviceTier = event.serviceTier ?? seen.serviceTier
+      break
+    case 'response-end':
+      seen.finishes = event.finishes
+  }
+}
+
+/** A reply that was cut short may end within a tool call. */
+const WHOLE: ReadonlySet<Finish['reason']> = new Set(['stop', 'tool_calls'])
 
 export interface Counted {
   usage: Usage
@@ -138,6 +158,7 @@ export interface Delivered {
   serviceTier: string | null
   /** Images in the reply that its usage does not count. */
   images?: number
+  toolCalls?: ToolCallCounts | null | undefined
 }
 
 const NOTHING: Counted = { usage: NO_USAGE, source: 'none' }
@@ -168,6 +189,7 @@ export function settledAs(ending: Ending, context: SettlementContext, delivered:
       usage: counted.usage,
       usageSource: counted.source,
       ...(delivered.images ? { answerImages: delivered.images } : {}),
+      ...(delivered.toolCalls ? { toolCalls: delivered.toolCalls } : {}),
       costNanoUsd: cost.totalNanoUsd,
       cacheDiscountNanoUsd: cost.cacheDiscountNanoUsd,
       latencyMs: Math.max(0, contentAt - startedAt),

@@ -84,6 +84,8 @@ export function createMeasurements(now: () => number): Meters {
       if (last?.endpointId !== endpointId || !gaveContent(last)) return
       const meter = meterOf(endpointId)
       meter.uptime.count(now(), cancelled || finishReason !== 'error')
+      const { toolCalls } = settlement
+      if (toolCalls) meter.recent.toolCalls.add(now(), toolCalls.valid, toolCalls.all)
       const speed = speedOf(settlement)
       if (speed === null) return
       meter.speed.add(now(), speed)
