@@ -33,6 +33,8 @@ export interface JournalEntry {
   readonly presetId?: string | null
   /** What content filters did to the request; absent: nothing. */
   readonly guardrails?: readonly JsonObject[]
+  /** The request's `trace`; absent: none. */
+  readonly trace?: JsonObject | undefined
   readonly externalUser: string | null
   /** What its caller labelled it with, the user first; absent: nothing. */
   readonly labels?: readonly Label[]

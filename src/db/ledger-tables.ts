@@ -128,6 +128,8 @@ export const generations = table('generations', {
   charged_scopes: json<readonly ChargedScope[]>(),
   /** Actions of content filters on the request, by name; null: none. */
   guardrails: json<JsonObject[]>(),
+  /** The request's `trace`; null: none. */
+  trace: json<JsonObject>(),
   /** The caller's labels, by which `usage_labels` sums it; null: none. */
   labels: json<readonly Label[]>(),
 })

@@ -45,9 +45,20 @@ export function readRouting<Type extends RoutedRequest['apiType']>(
     preferences: readPreferences(body.provider, route),
     sessionId: sessionOf(body.session_id, headers),
     user: body.user || undefined,
-    trace: body.trace ?? undefined,
+    trace: traceOf(body.trace),
     parameters: [],
   }
+}
+
+/** It is stored with the generation, so its size is bounded. */
+const MOST_TRACE_CHARACTERS = 4_096
+
+function traceOf(trace: JsonObject | null | undefined): JsonObject | undefined {
+  if (!trace) return undefined
+  const length = JSON.stringify(trace).length
+  if (length > MOST_TRACE_CHARACTERS)
+    throw badRequest(`must have at most ${MOST_TRACE_CHARACTERS} characters as JSON, not ${length}`, 'trace')
+  return trace
 }
 
 interface ConversationBody extends RoutedBody {

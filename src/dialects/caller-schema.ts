@@ -62,7 +62,7 @@ const trace = openObject(
     generation_name: traceName,
     parent_span_id: traceName,
   },
-  { description: 'Passed on to observability destinations; other keys too' },
+  { description: 'Kept with the generation; other keys too. At most 4,096 characters as JSON' },
 )
 
 export type ChatPreferences = Static<typeof providerPreferences>

@@ -37,6 +37,7 @@ export function journalEntry(
     sessionId: request.sessionId ?? null,
     presetId: request.presetId ?? null,
     guardrails: request.pipeline,
+    trace: request.trace,
     externalUser: request.user ?? null,
     labels: labelsOf(request),
     startedAt,

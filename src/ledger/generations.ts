@@ -74,5 +74,6 @@ export function generationRecord(row: GenerationRow) {
     provider_responses: providerResponsesOf(row),
     usage_source: row.usage_source,
     guardrails: row.guardrails,
+    trace: row.trace,
   }
 }

@@ -73,6 +73,7 @@ export const ROW_COLUMNS = [
   'provider_responses',
   'charged_scopes',
   'guardrails',
+  'trace',
 ] as const satisfies readonly (keyof typeof generations.$inferSelect)[]
 
 /** The places in `values` of what the commit fills in. */
@@ -138,6 +139,7 @@ export const valuesOf = (
   providerResponses(settlement),
   charged === null ? null : charged.json,
   settlement.guardrails === undefined ? null : JSON.stringify(settlement.guardrails),
+  settlement.trace === undefined ? null : JSON.stringify(settlement.trace),
 ]
 
 /** A single attempt that the row describes is stored as its latency: see `generations.provider_responses`. */

@@ -157,6 +157,7 @@ test('every field of the record', async () => {
       ],
       usage_source: 'provider',
       guardrails: null,
+      trace: null,
     },
   })
 })

@@ -119,6 +119,9 @@ export const generation = t.Object({
       description: 'What content filters of guardrails did to the request, by their names; null: nothing.',
     }),
   ),
+  trace: nullable(
+    t.Record(t.String(), t.Unknown(), { description: 'That of the request; null: it had none.' }),
+  ),
 })
 export type Generation = Static<typeof generation>
 

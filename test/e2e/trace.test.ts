@@ -1,0 +1,45 @@
+import { expect, test } from 'bun:test'
+import { gatewayOfFile } from '../file-setup.ts'
+import { startUpstream, unary } from '../upstream.ts'
+
+const upstream = startUpstream()
+const gateway = await gatewayOfFile(
+  {
+    providers: [
+      {
+        slug: 'lab',
+        base_url: upstream.baseUrl,
+        models: [{ id: 'tiny', pricing: { prompt: '0', completion: '0' } }],
+      },
+    ],
+  },
+  upstream,
+)
+upstream.on('tiny', unary('Yes.'))
+
+const ask = (more: object) =>
+  gateway.call('/chat/completions', { model: 'tiny', messages: [{ role: 'user', content: 'x' }], ...more })
+const recordOf = async (id: string) => (await (await gateway.call(`/generation?id=${id}`)).json()).data
+
+test('the trace of a request is kept with its generation, and not sent to the provider', async () => {
+  const trace = { trace_id: 't-1', span_name: 'plan', team: { name: 'search', size: 3 } }
+  const { id } = await (await ask({ trace })).json()
+  expect((await recordOf(id)).trace).toEqual(trace)
+  expect(JSON.stringify(upstream.seen.at(-1))).not.toContain('t-1')
+})
+
+test('a generation without a trace has none', async () => {
+  for (const more of [{}, { trace: null }]) {
+    const { id } = await (await ask(more)).json()
+    expect((await recordOf(id)).trace).toBeNull()
+  }
+})
+
+test('a trace of more than 4,096 characters is refused', async () => {
+  expect((await ask({ trace: { note: 'x'.repeat(4_085) } })).status).toBe(200)
+  const refused = await ask({ trace: { note: 'x'.repeat(4_086) } })
+  expect(refused.status).toBe(400)
+  expect((await refused.json()).error.message).toBe(
+    'trace: must have at most 4096 characters as JSON, not 4097',
+  )
+})
