@@ -57,7 +57,34 @@ export interface Closing {
   serviceMetadata: RoutingMetadata | null
 }
 
-/** api-surface §19. Emitted under `service_metadata` and `openrouter_metadata`. */
+/** Where a request's time went, in milliseconds. A phase that was not reached is absent. */
+export interface Timings {
+  /** Reading, authentication, filters, limits and the reservation, waiting for budget included. */
+  admit: number
+  plan: number
+  /** From the first call to the headers of the reply: failed attempts, their pauses and the connection included. */
+  connect?: number
+  /** From the headers to the first content. */
+  first_byte?: number
+  /** From the first content to the end of the reply. */
+  relay?: number
+  commit?: number
+}
+
+interface AvailableEndpoint {
+  model: string
+  provider: string
+  selected: boolean
+  /** Its place in the plan; 1 is tried first. */
+  rank: number
+  /** USD per million tokens, three of the prompt for each one of the completion; null: no price. */
+  price: number | null
+  /** Medians of this gateway's own requests; null: not measured. */
+  latency_ms: number | null
+  tokens_per_second: number | null
+}
+
+/** api-surface §19, with fields of our own. Emitted under `service_metadata` and `openrouter_metadata`. */
 export interface RoutingMetadata {
   requested: string
   strategy: string
@@ -65,8 +92,16 @@ export interface RoutingMetadata {
   attempt: number
   is_byok: boolean
   region: string | null
-  endpoints: { total: number; available: { model: string; provider: string; selected: boolean }[] }
-  attempts: { model: string; provider: string; status: number }[]
+  endpoints: {
+    total: number
+    available: AvailableEndpoint[]
+    /** `rule` is a word of `availability.excluded_by`, `cooldown` or `limits`. */
+    excluded?: { model: string; provider: string; rule: string; reason: string }[]
+  }
+  attempts: { model: string; provider: string; status: number; ms: number; code?: string }[]
+  /** What makes the conversation prefer the endpoint of earlier turns: its id, or its beginning; null: nothing. */
+  sticky?: 'session' | 'prefix' | null
+  timings?: Timings
   params?: JsonObject
   pipeline?: JsonObject[]
 }

@@ -26,6 +26,7 @@ import type { Health } from './routing/health.ts'
 import type { Meters } from './routing/measurements.ts'
 import type { Plan } from './routing/plan.ts'
 import type { Conversations } from './routing/stickiness.ts'
+import type { Times } from './times.ts'
 import type { ContextUse } from './upstream/context-cache/apply.ts'
 import type { ContextStore } from './upstream/context-cache/store.ts'
 import type { RetryBudget } from './upstream/retry-budget.ts'
@@ -106,6 +107,7 @@ export interface Generation<Kind extends Metering = Metering, Request extends Ro
   readonly startedAt: number
   readonly wantsMetadata: boolean
   readonly plan: Plan
+  readonly times: Times
   /** The reservation. */
   readonly admission: Admission
   /** The plan's attempts that limits admit, with an output bound if a spending limit sets one. */

@@ -22,9 +22,10 @@ import type { Generation, Opening, RunDeps } from './generation.ts'
 import { journalEntry } from './journal-entry.ts'
 import type { Metering } from './reply/meter.ts'
 import { type Lookup, lookUp } from './response-cache/lookup.ts'
-import { routingMetadata } from './routing/metadata.ts'
+import { type Routed, routingMetadata } from './routing/metadata.ts'
 import { type Plan, plan } from './routing/plan.ts'
 import type { PlanInput } from './routing/plan-input.ts'
+import { newTimes, type Times, timingsOf } from './times.ts'
 import { CallerDisconnected, ShutdownError } from './upstream/abort.ts'
 import { callerClosed, shuttingDown, withRouting } from './upstream/failure.ts'
 
@@ -50,6 +51,7 @@ interface Planned {
   readonly plan: Plan
   readonly cached: Lookup | undefined
   readonly cancellation: Generation['cancellation']
+  readonly times: Times
 }
 
 /**
@@ -62,13 +64,17 @@ export function begin<Kind extends Metering, Request extends RoutedRequest>(
   deps: RunDeps,
 ): Generation<Kind, Request> | Promise<Generation<Kind, Request>> {
   const planning = planningOf(opening, course, deps)
+  const times = newTimes(opening.incoming.arrivedAt)
+  const startedAt = performance.now()
   const cached = opening.cache && deps.cache ? lookUp(opening.cache, deps.cache, planning) : undefined
   const planned: Planned = {
     id: newGenerationId(),
     plan: cached?.hit?.plan ?? plan(planning),
     cached,
     cancellation: newCancellation(),
+    times,
   }
+  times.planMs = performance.now() - startedAt
   keepBody(opening.incoming.body)
   try {
     deps.running.begin(planned.cancellation)
@@ -162,7 +168,7 @@ async function whileConnected(
 
 /** Creates the generation with all its fields. A client disconnect cancels it from here on. */
 function opened<Kind extends Metering, Request extends RoutedRequest>(
-  { id, plan: planned, cached, cancellation }: Planned,
+  { id, plan: planned, cached, cancellation, times }: Planned,
   admission: Admission,
   opening: Opening<Request>,
   meter: Kind,
@@ -180,6 +186,7 @@ function opened<Kind extends Metering, Request extends RoutedRequest>(
     startedAt,
     wantsMetadata: opening.wantsMetadata && !cached?.hit,
     plan: planned,
+    times,
     admission,
     attempts: admission.attempts,
     cached,
@@ -206,6 +213,7 @@ function opened<Kind extends Metering, Request extends RoutedRequest>(
     settling: null,
   }
   deps.ledger.journal(journal)
+  times.admittedAt = performance.now()
   followCaller(generation)
   return generation
 }
@@ -235,5 +243,16 @@ function refused(
   if (error instanceof CallerDisconnected) return callerClosed(error)
   if (error instanceof ShutdownError) return shuttingDown(error)
   if (!(error instanceof GatewayError) || error.routing || !wantsMetadata) return error
-  return withRouting(error, routingMetadata(planned.plan, [], null, [], null, request.pipeline))
+  const { plan: made, times } = planned
+  const routed: Routed = {
+    plan: made,
+    admitted: made.attempts,
+    tries: [],
+    answered: null,
+    dropped: [],
+    outputBound: null,
+    pipeline: request.pipeline,
+    timings: timingsOf(times),
+  }
+  return withRouting(error, routingMetadata(routed))
 }

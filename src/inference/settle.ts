@@ -12,6 +12,7 @@ import { heldFor } from './journal-entry.ts'
 import type { Ending, Settled } from './reply/meter.ts'
 import type { CachedReply } from './response-cache/store.ts'
 import { routingMetadata } from './routing/metadata.ts'
+import { timingsOf } from './times.ts'
 import { CallerDisconnected } from './upstream/abort.ts'
 import { callerClosed, errorForCaller, isReported, withRouting } from './upstream/failure.ts'
 
@@ -26,6 +27,7 @@ async function settleOnce(generation: Generation, ending: Ending): Promise<Closi
   const attempt = generation.current ?? admission.attempts[0]
   if (attempt === undefined) throw new Error('a plan without attempts')
   if (ending === 'complete') generation.answered = attempt
+  generation.times.endedAt = performance.now()
   const logged = content && ended(generation, content, ending)
   const { settlement, cost } = settledBy(generation, ending, attempt)
   try {
@@ -34,6 +36,7 @@ async function settleOnce(generation: Generation, ending: Ending): Promise<Closi
     generation.context?.settled(null)
     throw error
   }
+  generation.times.committedAt = performance.now()
   generation.context?.settled(ending === 'failed' ? null : countedOf(settlement))
   if (ending === 'complete') generation.onComplete?.()
   if (logged) deps.contents.add(logged)
@@ -101,15 +104,17 @@ const countedOf = ({ usage, usageSource }: Settlement) =>
 /** The routing metadata; null unless the caller requested it. */
 export function metadataOf(generation: Generation): RoutingMetadata | null {
   if (!generation.wantsMetadata) return null
-  const { plan, tries, answered, dropped, admission, request, meter } = generation
-  return routingMetadata(
+  const { plan, tries, answered, dropped, admission, request, meter, times } = generation
+  return routingMetadata({
     plan,
+    admitted: admission.attempts,
     tries,
     answered,
     dropped,
-    boundOf(admission.attempts, answered),
-    pipelineOf(request.pipeline, meter.pipeline),
-  )
+    outputBound: boundOf(admission.attempts, answered),
+    pipeline: pipelineOf(request.pipeline, meter.pipeline),
+    timings: timingsOf(times),
+  })
 }
 
 /** The filters' findings in the request, then those in the reply. */

@@ -1,12 +1,16 @@
 import type { Attempt } from '../../src/core/attempt.ts'
+import type { Caller } from '../../src/core/caller.ts'
 import { newCancellation } from '../../src/core/cancellation.ts'
+import type { Snapshot } from '../../src/core/snapshot.ts'
 import { createBodyBudget, leaseBody } from '../../src/http/body-budget.ts'
 import { openIncoming } from '../../src/http/incoming.ts'
 import type { Conversation, RunDeps } from '../../src/inference/generation.ts'
 import { journalEntry } from '../../src/inference/journal-entry.ts'
 import { createMeter, type Ending } from '../../src/inference/reply/meter.ts'
 import type { Ticker } from '../../src/inference/reply/ticker.ts'
+import type { PlanInput } from '../../src/inference/routing/plan-input.ts'
 import { createConversations } from '../../src/inference/routing/stickiness.ts'
+import { newTimes } from '../../src/inference/times.ts'
 import { createTokens } from '../../src/providers/token.ts'
 import { REQUEST } from '../dialects/request.ts'
 import { directory, key, snapshot, workspace } from './fixture.ts'
@@ -74,6 +78,15 @@ const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): 
   onLost: watched.onLost,
 })
 
+const inputOf = (caller: Caller, snapshot: Snapshot): PlanInput => ({
+  request: REQUEST,
+  caller,
+  snapshot,
+  now: 0,
+  cooldownOf: () => null,
+  random: () => 0.5,
+})
+
 /** A generation that was let in, with everything behind it but its ledger left out. */
 export function generationWith(attempt: Attempt, watched: Watched): Conversation {
   let last: Ending = 'failed'
@@ -101,7 +114,14 @@ export function generationWith(attempt: Attempt, watched: Watched): Conversation
     caller,
     startedAt: 0,
     wantsMetadata: false,
-    plan: { attempts, requested: attempt.model.id, strategy: 'direct', eligible: attempts },
+    plan: {
+      attempts,
+      requested: attempt.model.id,
+      strategy: 'direct',
+      eligible: attempts,
+      input: inputOf(caller, opening.snapshot),
+    },
+    times: newTimes(0),
     admission,
     attempts,
     cached: undefined,

@@ -2,8 +2,10 @@ import type { Attempt } from '../../core/attempt.ts'
 import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { AttemptOutcome } from '../../core/generation.ts'
-import type { RoutingMetadata } from '../../core/result.ts'
+import type { RoutingMetadata, Timings } from '../../core/result.ts'
+import { explain } from './explain.ts'
 import type { Plan } from './plan.ts'
+import { stickyBy } from './stickiness.ts'
 
 const HEADERS = [
   'x-service-metadata',
@@ -28,20 +30,24 @@ export function wantsRoutingMetadata(headers: Headers): boolean {
 
 const VALUES = ['', 'enabled', 'disabled']
 
-/** `answered`: the attempt that replied; null if none did. */
-export function routingMetadata(
-  plan: Plan,
-  tries: readonly AttemptOutcome[],
-  answered: Attempt | null,
-  dropped: readonly string[],
-  outputBound: number | null,
-  pipeline?: JsonObject[],
-): RoutingMetadata {
-  const available = endpointsOf(plan.eligible).map(({ model, provider, endpoint }) => ({
-    model: model.id,
-    provider: provider.name,
-    selected: endpoint.id === answered?.endpoint.id,
-  }))
+/** What the routing metadata is made of. */
+export interface Routed {
+  readonly plan: Plan
+  /** The attempts that limits admit. */
+  readonly admitted: readonly Attempt[]
+  readonly tries: readonly AttemptOutcome[]
+  /** The attempt that replied; null if none did. */
+  readonly answered: Attempt | null
+  readonly dropped: readonly string[]
+  readonly outputBound: number | null
+  readonly pipeline: JsonObject[] | undefined
+  readonly timings: Timings
+}
+
+export function routingMetadata(routed: Routed): RoutingMetadata {
+  const { plan, tries, answered, dropped, outputBound, pipeline, timings } = routed
+  const available = availableOf(routed)
+  const excluded = excludedOf(routed)
   const selected = available.find((candidate) => candidate.selected)
   const params: Record<string, unknown> = {}
   if (dropped.length > 0) params['dropped_parameters'] = dropped
@@ -53,16 +59,76 @@ export function routingMetadata(
     attempt: tries.length,
     is_byok: answered?.byokKey !== undefined,
     region: null,
-    endpoints: { total: available.length, available },
-    attempts: tries.map(({ modelId, providerName, status }) => ({
+    endpoints: { total: available.length + excluded.length, available, excluded },
+    attempts: tries.map(({ modelId, providerName, status, latencyMs, code }) => ({
       model: modelId,
       provider: providerName,
       status: status ?? 0,
+      ms: latencyMs,
+      ...(code === null ? {} : { code }),
     })),
+    sticky: stickyBy(plan.input),
+    timings,
     ...(Object.keys(params).length > 0 ? { params } : {}),
     ...(pipeline ? { pipeline } : {}),
   }
 }
+
+function availableOf({
+  admitted,
+  answered,
+  plan: { input },
+}: Routed): RoutingMetadata['endpoints']['available'] {
+  return endpointsOf(admitted).map(({ model, provider, endpoint }, index) => {
+    const measured = input.measured?.(endpoint.id)
+    const { pricing } = endpoint
+    return {
+      model: model.id,
+      provider: provider.name,
+      selected: endpoint.id === answered?.endpoint.id,
+      rank: index + 1,
+      price: pricing && Number(pricing.prompt * 3n + pricing.completion) / PER_MILLION / 4,
+      latency_ms: measured?.latencyMs?.p50 ?? null,
+      tokens_per_second: measured?.tokensPerSecond?.p50 ?? null,
+    }
+  })
+}
+
+/** Prices are in 10^-18 USD a token. */
+const PER_MILLION = 1e12
+
+/** Bounds the answer: a model of the gateway's choice, or `models`, may have hundreds of endpoints. */
+const MOST_EXCLUDED = 100
+
+type Excluded = NonNullable<RoutingMetadata['endpoints']['excluded']>
+
+function excludedOf({ plan, admitted }: Routed): Excluded {
+  const isAdmitted = new Set(admitted.map(({ endpoint }) => endpoint.id))
+  const isOpen = new Set(plan.attempts.map(({ endpoint }) => endpoint.id))
+  const excluded: Excluded = []
+  const seen = new Set<string>()
+  for (const { model, provider, endpoint, exclusions } of explain(plan.input)) {
+    if (isAdmitted.has(endpoint.id) || seen.has(endpoint.id) || excluded.length === MOST_EXCLUDED) continue
+    seen.add(endpoint.id)
+    const [
+      first = isOpen.has(endpoint.id) ? LIMITS : plan.eligible.some(isOf(endpoint.id)) ? COOLDOWN : UNUSED,
+    ] = exclusions
+    excluded.push({ model: model.id, provider: provider.name, rule: first.rule, reason: first.sentence })
+  }
+  return excluded
+}
+
+const isOf =
+  (id: string) =>
+  ({ endpoint }: Attempt): boolean =>
+    endpoint.id === id
+
+const LIMITS = { rule: 'limits', sentence: 'a spending or rate limit does not admit it' }
+const COOLDOWN = {
+  rule: 'cooldown',
+  sentence: 'it failed or reached its rate limit a short time ago: see GET /endpoints/health',
+}
+const UNUSED = { rule: 'allow_fallbacks', sentence: 'the request permits no fallbacks' }
 
 /** One attempt per endpoint, regardless of its number of credentials. */
 function endpointsOf(attempts: readonly Attempt[]): Attempt[] {

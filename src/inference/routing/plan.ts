@@ -21,6 +21,8 @@ export interface Plan {
   strategy: 'direct' | 'alias' | 'fallback' | 'latest' | 'auto'
   /** Every endpoint that can serve the request, including those in cooldown; for the routing metadata. */
   eligible: readonly Attempt[]
+  /** For the explanation of the plan, which is made only if it is wanted. */
+  input: PlanInput
 }
 
 /** Turns request, caller, snapshot and health into ordered attempts. Pure except for `random`. */
@@ -38,6 +40,7 @@ export function plan(input: PlanInput): Plan {
     requested,
     strategy: strategyOf(names, known, requested),
     eligible: attempts,
+    input,
   }
 }
 

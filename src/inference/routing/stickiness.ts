@@ -57,11 +57,16 @@ export function conversationOf(input: Conversing): number | null {
 
 /** The endpoint that answered the request's conversation last. Undefined for the first request of one without an id. */
 export function formerEndpoint(input: PlanInput): string | undefined {
-  if (input.answeredBy === undefined) return undefined
-  const { messages = [] } = input.request
-  const isContinued = idOf(input) !== undefined || firstOfUser(messages) < messages.length - 1
-  const conversation = isContinued ? conversationOf(input) : null
+  if (input.answeredBy === undefined || stickyBy(input) === null) return undefined
+  const conversation = conversationOf(input)
   return conversation === null ? undefined : input.answeredBy(conversation)
+}
+
+/** What makes the request prefer an endpoint: the id of its conversation, or its earlier turns. Null: nothing. */
+export function stickyBy(input: Pick<PlanInput, 'request'>): 'session' | 'prefix' | null {
+  if (idOf(input) !== undefined) return 'session'
+  const { messages = [] } = input.request
+  return firstOfUser(messages) < messages.length - 1 ? 'prefix' : null
 }
 
 /**

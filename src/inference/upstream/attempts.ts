@@ -148,6 +148,7 @@ async function tryOne<Answer, Run extends Generation>(
   try {
     const { reply, dropped } = await callEndpoint(codec, attempt, generation)
     const { answer, upstreamId } = await codec.read(reply, attempt, generation)
+    generation.times.contentAt = performance.now()
     const latencyMs = deps.now() - startedAt
     tries.push(outcomeOf(attempt, upstreamId, reply.status, null, latencyMs))
     deps.health.succeeded(attempt, latencyMs)
@@ -194,7 +195,10 @@ export async function callEndpoint<Answer, Run extends Generation>(
     if (turn) await turn
     generation.sentBodies?.push(built.body)
     const reply = await sendCall(built, attempt, generation.deps, generation.cancellation, { generation })
-    if (isGood(reply)) return { reply, dropped: built.dropped }
+    if (isGood(reply)) {
+      generation.times.repliedAt = performance.now()
+      return { reply, dropped: built.dropped }
+    }
     const error = await readErrorResponse(reply, attempt, generation.deps, (status, headers, text) =>
       codec.readError(attempt, status, headers, text, generation),
     )

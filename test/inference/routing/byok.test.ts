@@ -115,7 +115,17 @@ describe('own keys in a plan', () => {
 
   test('an endpoint is one candidate, whoever calls it', () => {
     const keys = [own('one'), own('one')]
-    const { endpoints } = routingMetadata(planned(keys), [], null, [], null)
+    const made = planned(keys)
+    const { endpoints } = routingMetadata({
+      plan: made,
+      admitted: made.attempts,
+      tries: [],
+      answered: null,
+      dropped: [],
+      outputBound: null,
+      pipeline: undefined,
+      timings: { admit: 0, plan: 0 },
+    })
     expect(endpoints.available.map(({ provider }) => provider)).toEqual(['ONE', 'TWO'])
   })
 
