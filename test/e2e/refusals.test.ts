@@ -135,6 +135,7 @@ test('a mistake of the caller is sent once, whatever else could be called', asyn
 describe('if no endpoint is left, the caller gets the most useful refusal', () => {
   const long = refused(400, plain('prompt is too long: 9 tokens > 8 maximum'))
   const limited = refused(429, plain('Slow down'), { 'retry-after': '17' })
+  const later = refused(429, plain('Slow down'), { 'retry-after': '60' })
   const unlimited = refused(429, plain('Slow down'))
   const busy = refused(529, plain('Overloaded'))
   const down = refused(500, plain('Oh'))
@@ -150,6 +151,7 @@ describe('if no endpoint is left, the caller gets the most useful refusal', () =
       'one',
       'rate_limit_exceeded',
     ],
+    ['the rate limit that ends first', [limited, later], 429, 'one', 'rate_limit_exceeded'],
     ['an overload, before a server error', [busy, down], 529, 'one', 'provider_overloaded'],
     ['a server error, before an unknown model', [down, unknown], 502, 'one', 'provider_unavailable'],
     ['an unknown model, before a rejected credential', [unknown, key], 404, 'one', 'not_found'],

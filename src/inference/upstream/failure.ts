@@ -84,12 +84,17 @@ function usefulness({ kind, errorType, retryAfterMs }: UpstreamError): number {
   return kind === 'credential' ? 5 : 3
 }
 
-/** The refusal that the caller gets if no endpoint is left; the last of several that are as useful. */
+/** The refusal that the caller gets if no endpoint is left; of several that are as useful the shortest wait, else the last. */
 export const mostUseful = (refusals: readonly Refusal[]): Refusal | undefined =>
   refusals.reduce<Refusal | undefined>(
-    (best, each) => (best && usefulness(best.error) < usefulness(each.error) ? best : each),
+    (best, each) => (best && isMoreUseful(best.error, each.error) ? best : each),
     undefined,
   )
+
+function isMoreUseful(one: UpstreamError, other: UpstreamError): boolean {
+  const difference = usefulness(one) - usefulness(other)
+  return difference < 0 || (difference === 0 && (one.retryAfterMs ?? 0) < (other.retryAfterMs ?? 0))
+}
 
 /**
  * The error that the caller gets for a provider's failure. Includes the provider's text only if it is about the request.
