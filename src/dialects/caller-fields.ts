@@ -144,6 +144,8 @@ function readPreferences(provider: RoutedBody['provider'], route: Route): Provid
     const sortPartition = route ? PARTITION_OF[route] : undefined
     return { allowFallbacks: true, requireParameters: false, sortPartition }
   }
+  checkIgnored(provider, 'only')
+  checkIgnored(provider, 'order')
   const sort = typeof provider.sort === 'string' ? { by: provider.sort } : provider.sort
   const partition = sort && 'partition' in sort ? sort.partition : undefined
   return defined({
@@ -162,6 +164,20 @@ function readPreferences(provider: RoutedBody['provider'], route: Route): Provid
     preferredMinThroughput: readCutoffs(provider.preferred_min_throughput),
     preferredMaxLatency: readCutoffs(provider.preferred_max_latency),
   })
+}
+
+/** A slug in `ignore` ignores the endpoint tags of its provider too (`deepinfra/fp8`); a tag ignores only itself. */
+function checkIgnored(provider: ChatPreferences, field: 'only' | 'order'): void {
+  const ignored = slugsOf(provider.ignore)
+  if (!ignored) return
+  const both = slugsOf(provider[field])?.find((name) =>
+    ignored.some((other) => name === other || name.startsWith(`${other}/`)),
+  )
+  if (both === undefined) return
+  throw badRequest(
+    `names ${quoted(both)}, and "provider.ignore" ignores it: leave it out of one of the two`,
+    `provider.${field}`,
+  )
 }
 
 const PARTITION_OF = { fallback: 'model', sort: 'none' } as const
