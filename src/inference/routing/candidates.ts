@@ -4,9 +4,11 @@ import type { Attempt } from '../../core/attempt.ts'
 export interface Candidate {
   readonly attempt: Attempt
   readonly price: number
-  /** In the distribution by price: the smallest is first. */
+  /** See `tierOf`: the smallest is first. */
+  tier: number
+  /** In the distribution by price, within the tier: the smallest is first. */
   draw: number
-  /** By the sort: 0 before 1, and so on. */
+  /** By the sort, within the tier: 0 before 1, and so on. */
   level: number
   /** By the sort, within the level: the smallest is first. */
   value: number
@@ -29,7 +31,7 @@ export function drawn(attempts: readonly Attempt[], drawOf: (endpointId: string)
       draw = -Math.log(drawOf(id))
       if (price < cheapest) cheapest = price
     }
-    candidates.push({ attempt, price, draw, level: 0, value: 0 })
+    candidates.push({ attempt, price, tier: 0, draw, level: 0, value: 0 })
   }
   for (const candidate of candidates) {
     if (candidate.price === cheapest) continue
@@ -54,11 +56,13 @@ function priceOf({ endpoint: { pricing } }: Attempt): number {
 }
 
 const compare = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1)
-export const byDraw = (a: Candidate, b: Candidate): number => compare(a.draw, b.draw)
-export const byValue = (a: Candidate, b: Candidate): number => a.level - b.level || compare(a.value, b.value)
+export const byDraw = (a: Candidate, b: Candidate): number => a.tier - b.tier || compare(a.draw, b.draw)
+export const byValue = (a: Candidate, b: Candidate): number =>
+  a.tier - b.tier || a.level - b.level || compare(a.value, b.value)
 
-/** All attempts at the endpoint of `first`, then the others. */
+/** The attempts at the endpoint of `first` in its tier, then the others. */
 export function withFirst(candidates: readonly Candidate[], first: Candidate): Candidate[] {
-  const isFirst = ({ attempt }: Candidate): boolean => attempt.endpoint.id === first.attempt.endpoint.id
+  const isFirst = ({ attempt, tier }: Candidate): boolean =>
+    tier === first.tier && attempt.endpoint.id === first.attempt.endpoint.id
   return [...candidates.filter(isFirst), ...candidates.filter((candidate) => !isFirst(candidate))]
 }

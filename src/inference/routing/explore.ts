@@ -7,7 +7,7 @@ const STALE_MS = 15_000
 const REQUESTS_PER_CHECK = 20
 
 /**
- * Puts an endpoint first whose figure is unknown or old, so that the fastest is found whatever was measured first, and
+ * Of the first `count` candidates, puts an endpoint first whose figure is unknown or old, so that the fastest is found whatever was measured first, and
  * found again when speeds change:
  * - an endpoint without an attempt yet gets the next request;
  * - an endpoint without an attempt in the last 15 seconds gets one request of every 20, together with the others like it,
@@ -15,13 +15,14 @@ const REQUESTS_PER_CHECK = 20
  */
 export function exploredFirst(
   candidates: Candidate[],
+  count: number,
   recent: (endpointId: string) => Recent | undefined,
   now: number,
 ): Candidate[] {
-  const patience = REQUESTS_PER_CHECK * (countEndpoints(candidates) - 1)
+  const patience = REQUESTS_PER_CHECK * (countEndpoints(candidates, count) - 1)
   let explored = candidates[0]
   let longest = now - STALE_MS
-  for (const candidate of candidates) {
+  for (const candidate of candidates.slice(0, count)) {
     const known = recent(candidate.attempt.endpoint.id)
     if (known === undefined || known.triedAt === null) {
       explored = candidate
@@ -37,10 +38,10 @@ export function exploredFirst(
 }
 
 /** Attempts at one endpoint are adjacent. */
-function countEndpoints(candidates: readonly Candidate[]): number {
+function countEndpoints(candidates: readonly Candidate[], most: number): number {
   let count = 0
   let id = ''
-  for (const { attempt } of candidates) {
+  for (const { attempt } of candidates.slice(0, most)) {
     if (attempt.endpoint.id !== id) count += 1
     id = attempt.endpoint.id
   }

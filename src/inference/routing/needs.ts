@@ -1,4 +1,3 @@
-import type { Attempt } from '../../core/attempt.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { EndpointRecord, ProviderRecord } from '../../core/snapshot.ts'
 import { asksToReason, mayReason } from '../../dialects/reasoning.ts'
@@ -232,15 +231,8 @@ export function isMet(
   return has === false && needs.isLenient && (need.isWish || need.mayLack?.(provider)) ? null : has
 }
 
-/** Endpoints that are known to have all that the request needs, before those of which something is unknown. */
-export function ableFirst(attempts: Attempt[], needs: Needs | undefined): Attempt[] {
-  if (needs === undefined) return attempts
-  const unknown = attempts.filter(({ endpoint, provider }) => !hasAll(endpoint, provider, needs))
-  if (unknown.length === 0 || unknown.length === attempts.length) return attempts
-  return [...attempts.filter((attempt) => !unknown.includes(attempt)), ...unknown]
-}
-
-function hasAll(endpoint: EndpointRecord, provider: ProviderRecord, needs: Needs): boolean {
+/** True if the endpoint is known to have all that the request needs. */
+export function hasAll(endpoint: EndpointRecord, provider: ProviderRecord, needs: Needs): boolean {
   for (const need of needs.list) if (need.has(endpoint, provider, needs) !== true) return false
   return true
 }

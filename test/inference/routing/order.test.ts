@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { ProviderPreferences } from '../../../src/core/request.ts'
 import type { ModelScores } from '../../../src/core/snapshot.ts'
+import { inputNeeds, type Need } from '../../../src/inference/routing/needs.ts'
 import { plan } from '../../../src/inference/routing/plan.ts'
 import type { PlanInput } from '../../../src/inference/routing/plan-input.ts'
 import type { Recent } from '../../../src/inference/routing/recent.ts'
@@ -126,6 +127,45 @@ describe('of the first two endpoints that are as good', () => {
     const far = shares({ prices: { one: 2, same: 1 } }, { recent: recents(94) }, { sort: 'latency' })
     expect(far).toEqual({ one: expect.closeTo(1, 5) })
   })
+})
+
+describe('a first try', () => {
+  const untried = () => {
+    const recent = recentAs({})
+    recent.triedAt = null
+    return recent
+  }
+  const need: Need = {
+    rule: 'tools',
+    has: ({ providerSlug }) => (providerSlug === 'unknown' ? null : true),
+    asks: () => 'calls tools',
+    lack: () => 'no tools',
+  }
+  const needs = { ...inputNeeds([]), list: [need] }
+  const world = { prices: { unknown: 1, known: 1, next: 1 } }
+  const first = (
+    known: Recent,
+    preferences: Partial<ProviderPreferences> = {},
+    more: Partial<PlanInput> = {},
+  ) =>
+    firstOf(
+      world,
+      { sort: 'latency', ...preferences },
+      {
+        recent: (id) => (id.startsWith('known') ? known : untried()),
+        ...more,
+      },
+    )()[0]
+
+  test('goes to an endpoint that was never tried', () =>
+    expect(first(recentAs({ latency: 1 }))).not.toBe('known'))
+
+  test('goes to endpoints that have what the request needs, before those of which that is unknown', () => {
+    expect(first(recentAs({ latency: 1 }), {}, { needs })).toBe('next')
+  })
+
+  test('does not override the caller’s order', () =>
+    expect(first(recentAs({ latency: 1 }), { order: ['known'] })).toBe('known'))
 })
 
 describe('exacto', () => {
