@@ -78,8 +78,19 @@ describe('POST /models/refresh', () => {
     expect(shown['price_changes']).toContainEqual({
       provider: 'openai',
       model: 'openai/gpt-4o',
-      before: { prompt: '0.0000025', completion: '0.00001', input_cache_read: '0.00000125' },
-      after: { prompt: '0.000001', completion: '0.000002' },
+      before: {
+        prompt: '0.0000025',
+        completion: '0.00001',
+        input_cache_read: '0.00000125',
+        service_tiers: {
+          priority: { prompt: '0.00000425', completion: '0.000017', input_cache_read: '0.000002125' },
+        },
+      },
+      after: {
+        prompt: '0.000001',
+        completion: '0.000002',
+        service_tiers: { priority: { prompt: '0.0000017', completion: '0.0000034' } },
+      },
     })
     expect(await promptOf('openai/gpt-4o')).toBe('0.0000025')
     expect(await promptOf('openai/gpt-9')).toBe(404)

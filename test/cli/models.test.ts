@@ -121,7 +121,7 @@ describe('sluice models refresh', () => {
       expect({ exitCode: done.exitCode, stderr: done.stderr }).toEqual({ exitCode: 0, stderr: '' })
       const history = await sluice(['models', 'history', 'openai/gpt-4o'], { env })
       expect(history.stdout).toMatch(
-        /^PROVIDER +FROM +USD PER TOKEN\nopenai +\S+Z +prompt 0\.0000025, .*\nopenai +\S+Z +prompt 0\.000001, completion 0\.000002\n$/,
+        /^PROVIDER +FROM +USD PER TOKEN\nopenai +\S+Z +prompt 0\.0000025, .*\nopenai +\S+Z +prompt 0\.000001, completion 0\.000002, service_tiers .*\n$/,
       )
       const unknown = await sluice(['models', 'history', 'openai/gpt-0'], { env })
       expect({ code: unknown.exitCode, said: unknown.stderr }).toMatchObject({
