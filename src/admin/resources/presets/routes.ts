@@ -1,6 +1,8 @@
 import { Elysia, t } from 'elysia'
 import { preset, presetVersion } from '../../../db/tables.ts'
-import type { PresetDialect } from '../../../dialects/presets/index.ts'
+import { chatBody } from '../../../dialects/chat/schema.ts'
+import { messagesBody } from '../../../dialects/messages/schema.ts'
+import { responsesBody } from '../../../dialects/responses/schema.ts'
 import { type CallerDeps, callerOption } from '../../../http/caller.ts'
 import { CHANGE, operationsOf } from '../../../http/operation.ts'
 import { data, dataReply, inWorkspace, pageReply } from '../../../http/schemas.ts'
@@ -38,8 +40,14 @@ const versionParams = t.Object({
     description: 'Its number.',
   }),
 })
-/** A request of the dialect: its own route documents it. */
+/** A request of the dialect, of which only settings are read. */
 const requestBody = t.Object({}, { additionalProperties: true })
+/** What the API document shows: no field is required. */
+const shownBodies = {
+  chat: t.Partial(chatBody),
+  responses: t.Partial(responsesBody),
+  messages: t.Partial(messagesBody),
+}
 const response = dataReply(presetReply)
 
 /** Stored settings of requests. Inference keys read those of their workspace; management keys create and change them. */
@@ -109,7 +117,7 @@ export const presetRoutes = (deps: ChangeDeps & CallerDeps) =>
 
 const creation = <Path extends string>(
   deps: ChangeDeps & CallerDeps,
-  dialect: PresetDialect,
+  dialect: keyof typeof shownBodies,
   path: Path,
   id: string,
 ) =>
@@ -128,6 +136,7 @@ const creation = <Path extends string>(
         detail: documented(id, 'Store the settings of a request as a preset, or as its next version', {
           description: 'Ignores messages and everything else that concerns one request alone.',
           errors: [409],
+          body: shownBodies[dialect],
         }),
       },
     )
