@@ -2,8 +2,10 @@ import type { Caller } from '../src/core/caller.ts'
 import { parsePrice } from '../src/core/money.ts'
 import type { EndpointRecord, ModelRecord, ProviderRecord, Snapshot } from '../src/core/snapshot.ts'
 import { parseChat } from '../src/dialects/chat/parse.ts'
+import { estimatePrompt } from '../src/inference/admission/estimate.ts'
 import { createHealth } from '../src/inference/routing/health.ts'
 import { createMeasurements } from '../src/inference/routing/measurements.ts'
+import { needsOf } from '../src/inference/routing/needs.ts'
 import { plan } from '../src/inference/routing/plan.ts'
 import type { PlanInput } from '../src/inference/routing/plan-input.ts'
 import { createConversations } from '../src/inference/routing/stickiness.ts'
@@ -88,8 +90,10 @@ function inputOf(size: number, more: object): PlanInput {
     { role: 'assistant', content: 'A server between clients and providers.' },
     { role: 'user', content: 'Why would one use it?' },
   ]
+  const request = parseChat({ model: model.id, messages, temperature: 0.5, ...more }, new Headers())
   return {
-    request: parseChat({ model: model.id, messages, temperature: 0.5, ...more }, new Headers()),
+    request,
+    needs: needsOf(request, estimatePrompt(request, false)),
     caller: CALLER,
     snapshot: snapshotOf(providers, model),
     now: Date.now(),
