@@ -20,6 +20,8 @@ export function dialectFor(
   provider: ProviderRecord,
   endpoint: EndpointRecord,
 ): DialectName {
+  // Most endpoints have one dialect, so there is nothing to choose.
+  if (endpoint.dialects === undefined && provider.alsoSpeaks === undefined) return provider.dialect
   const dialects = dialectsOf(provider, endpoint)
   const [first] = dialects
   if (refusal) return dialects.find((dialect) => refusal(dialect, endpoint) === null) ?? first

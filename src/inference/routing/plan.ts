@@ -127,8 +127,7 @@ function attemptsFor(known: readonly Resolved[], input: PlanInput): Attempt[] {
 function eligibleFor(entry: Resolved, input: PlanInput): Attempt[] {
   const eligible: Attempt[] = []
   for (const route of entry.routes) {
-    if (exclusionOf(entry, route, input)) continue
-    for (const attempt of withCredentials(entry.model, route, input)) eligible.push(attempt)
+    if (!exclusionOf(entry, route, input)) addAttempts(eligible, entry.model, route, input)
   }
   return eligible
 }
@@ -136,23 +135,24 @@ function eligibleFor(entry: Resolved, input: PlanInput): Attempt[] {
 const sortKey = (name: string | null): SortKey | undefined =>
   name === 'price' || name === 'throughput' || name === 'latency' || name === 'exacto' ? name : undefined
 
-function withCredentials(
+/** Adds an attempt for each credential. */
+function addAttempts(
+  attempts: Attempt[],
   model: ModelRecord,
   { endpoint, provider, byokKey }: Route,
   input: PlanInput,
-): Attempt[] {
+): void {
   const dialect = dialectFor(input, provider, endpoint)
-  if (byokKey) return [{ model, endpoint, provider, credential: byokKey.credential, byokKey, dialect }]
-  const keyless: CredentialRecord = { id: 'none', secret: null }
-  const credentials = provider.credentials.length > 0 ? provider.credentials : [keyless]
-  return shuffledByWeight(credentials, input).map((credential) => ({
-    model,
-    endpoint,
-    provider,
-    credential,
-    dialect,
-  }))
+  if (byokKey) {
+    attempts.push({ model, endpoint, provider, credential: byokKey.credential, byokKey, dialect })
+    return
+  }
+  const credentials = provider.credentials.length > 0 ? provider.credentials : KEYLESS
+  for (const credential of shuffledByWeight(credentials, input)) {
+    attempts.push({ model, endpoint, provider, credential, dialect })
+  }
 }
+const KEYLESS: readonly CredentialRecord[] = [{ id: 'none', secret: null }]
 
 /** Distributes requests over credentials by weight (default 1). Without any weight they keep their order. */
 function shuffledByWeight(
