@@ -43,6 +43,12 @@ const providerPreferences = openObject({
   ),
   preferred_min_throughput: cutoffs('Tokens per second; slower endpoints are tried last'),
   preferred_max_latency: cutoffs('Seconds; slower endpoints are tried last'),
+  hedge_ms: optional(
+    t.Integer({
+      minimum: 0,
+      description: 'Not available yet: 0, or 400. A second endpoint is called only after the first failed',
+    }),
+  ),
 })
 
 const stopCondition = t.Union([
