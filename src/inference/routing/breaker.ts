@@ -79,18 +79,21 @@ function countProbe(pause: Pause, at: number): void {
   pause.probes += 1
 }
 
-/** True if this success closed the breaker. Every success counts, whenever its request began. */
-export function countSuccess(breaker: Breaker, at: number): boolean {
-  const wasOpen = breaker.open !== null
+/**
+ * True if this success closed the breaker: that of a probe does, and that of an older request unless too many others fail.
+ * `began` is when its request began.
+ */
+export function countSuccess(breaker: Breaker, began: number, at: number): boolean {
+  const { open, slowed } = breaker
   breaker.consecutive = 0
   secondOf(breaker, at).successes += 1
-  if (wasOpen || breaker.slowed !== null) {
-    breaker.open = null
-    breaker.slowed = null
-    breaker.closedAt = at
-  }
-  if (breaker.openings > 0 && !isFailing(breaker, at)) breaker.openings = 0
-  return wasOpen
+  const isBad = (open !== null || breaker.openings > 0) && isFailing(breaker, at)
+  if (!isBad) breaker.openings = 0
+  breaker.slowed = null
+  const isClosing = open !== null && (!isBad || began >= open.until)
+  if (isClosing) breaker.open = null
+  if (isClosing || slowed !== null) breaker.closedAt = at
+  return isClosing
 }
 
 /** True if this failure opened a closed breaker. `began` is when its request began. */

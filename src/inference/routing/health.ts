@@ -103,7 +103,7 @@ export function createHealth(options: HealthOptions): Health {
       if (host) countBegin(host, at)
       return at
     },
-    succeeded: (attempt) => succeed(memory, attempt),
+    succeeded: (attempt, firstContentMs) => succeed(memory, attempt, firstContentMs),
     failed: (attempt, error, began) => fail(memory, attempt, error, began),
     forget(credentialId) {
       for (const ofEndpoint of memory.states.values()) ofEndpoint.delete(credentialId)
@@ -152,16 +152,17 @@ function blockOf(memory: Memory, attempt: Attempt, isPanic: boolean, at: number)
   return isProbe && !isPanic && !memory.mayRetry() ? { reason: 'failing', until: at + LOOK_AGAIN_MS } : null
 }
 
-function succeed(memory: Memory, attempt: Attempt): void {
+function succeed(memory: Memory, attempt: Attempt, firstContentMs: number): void {
   const state = stateOf(memory, attempt)
   const at = memory.now()
+  const began = at - firstContentMs
   const wasRefused = refusedUntil(memory, attempt, state) > 0
-  const wasOpen = countSuccess(state.breaker, at)
+  const wasOpen = countSuccess(state.breaker, began, at)
   const host = memory.hosts.get(attempt.provider.baseUrl)
-  const wasHostOpen = host !== undefined && countSuccess(host, at)
+  const wasHostOpen = host !== undefined && countSuccess(host, began, at)
   state.coolUntil = 0
   state.refusedUntil = 0
-  state.trouble = null
+  if (state.breaker.open === null) state.trouble = null
   if (wasRefused) memory.refused.delete(accountOf(attempt))
   if (wasOpen || wasRefused || wasHostOpen) memory.onChange(changeOf(attempt, 'well', null))
 }

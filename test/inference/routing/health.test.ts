@@ -104,6 +104,22 @@ describe('a breaker', () => {
     expect(isShut()).toBe(false)
   })
 
+  test('that opened because too many fail is closed by a probe, not by requests that began before', () => {
+    for (let i = 0; i < 5; i++) {
+      health.succeeded(a, 5)
+      failTimes(1)
+    }
+    expect(isShut()).toBe(true)
+    now += 200
+    health.succeeded(a, 250)
+    expect(isShut()).toBe(true)
+    now += 900
+    health.trying(a)
+    now += 100
+    health.succeeded(a, 100)
+    expect(isShut()).toBe(false)
+  })
+
   test('lets 1, 2, 4 … requests a second probe while none has an answer', () => {
     failTimes(3)
     now += 1_000
@@ -248,6 +264,7 @@ test('each change is logged once', () => {
   failTimes(3, limited(1_000), attemptAt('c'))
   now += 1_000
   failTimes(1)
+  now += 30_000
   health.succeeded(a, 5)
   health.succeeded(a, 5)
   expect(messages()).toEqual([
