@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'bun:test'
+import { gatewayOfFile } from '../file-setup.ts'
+import { startUpstream, unary } from '../upstream.ts'
+
+/** How often providers are called for a request that they refuse: credentials, and the budget of retries. */
+
+const SECRETS = ['sk-one', 'sk-two', 'sk-three', 'sk-four']
+const MODELS = Array.from({ length: 60 }, (_, index) => `down-${index}`)
+
+const now = Date.parse('2026-11-20T12:00:00Z')
+const upstream = startUpstream()
+const pricing = { prompt: '0.000001', completion: '0.000002' }
+const entry = (slug: string, ids: string[]) => ({
+  slug,
+  base_url: `${upstream.baseUrl}/${slug}`,
+  models: ids.map((id) => ({ id, pricing })),
+})
+const gateway = await gatewayOfFile(
+  {
+    now: () => now,
+    boundsRetries: true,
+    providers: [
+      { ...entry('one', MODELS), api_key: 'sk-1' },
+      { ...entry('two', MODELS), api_key: 'sk-2' },
+    ],
+    credentials: SECRETS.map((secret) => ({ provider: 'openai', baseUrl: upstream.baseUrl, secret })),
+  },
+  upstream,
+)
+gateway.deps.run.wait = async () => undefined
+
+const ask = async (model: string): Promise<number> => {
+  const body = { model, messages: [{ role: 'user', content: 'Hi' }] }
+  return (await gateway.call('/chat/completions', body)).status
+}
+const shown = () => upstream.seen.map(({ headers }) => headers.get('authorization')?.replace('Bearer ', ''))
+
+describe('the credentials of an endpoint', () => {
+  test('are tried until one is accepted; the refused ones are not tried again', async () => {
+    upstream.on('gpt-4o-mini', (seen, request) =>
+      seen.headers.get('authorization') === 'Bearer sk-four'
+        ? unary('Hello')(seen, request)
+        : Response.json({ error: { message: 'revoked' } }, { status: 401 }),
+    )
+    expect(await ask('openai/gpt-4o-mini')).toBe(200)
+    expect(shown()).toEqual(SECRETS)
+    expect(await ask('openai/gpt-4o-mini')).toBe(200)
+    expect(shown().slice(4)).toEqual(['sk-four'])
+  })
+})
+
+test('60 requests to 60 models with everything down make at most a fifth more calls, and 3', async () => {
+  upstream.seen.length = 0
+  for (const model of MODELS) {
+    upstream.on(model, () => new Response('down', { status: 503 }))
+    expect(await ask(model)).toBe(502)
+  }
+  // Three of the retries were made above.
+  expect(upstream.seen.length).toBeGreaterThan(60)
+  expect(upstream.seen.length).toBeLessThanOrEqual(60 + 12 + 3)
+})
