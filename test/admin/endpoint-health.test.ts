@@ -70,7 +70,7 @@ test('endpoints that fail are listed with state, cause and the next probe, until
       state: 'failing',
       cause: 'LAB (lab-tiny) answers with errors (HTTP 503)',
       next_probe_at: expect.stringMatching(/^2026-11-20T12:00:0[01]/),
-      failures: 6,
+      failures: 4,
     }),
     item('locked', {
       state: 'refused',

@@ -86,7 +86,6 @@ describe('a breaker', () => {
     for (let i = 0; i < 3; i++) early.failed(a, server, now)
     expect(early.cooldownOf(a, false)?.until).toBe(now + 750)
   })
-
   test('is closed by the first content, after which old failures of a burst do not count', () => {
     const late = health.trying(a)
     failTimes(3)
@@ -97,13 +96,11 @@ describe('a breaker', () => {
     for (let i = 0; i < 5; i++) health.failed(a, server, late)
     expect(isShut()).toBe(false)
   })
-
   test('is closed by content for a request that began before it opened', () => {
     failTimes(3)
     health.succeeded(a, 5)
     expect(isShut()).toBe(false)
   })
-
   test('that opened because too many fail is closed by a probe, not by requests that began before', () => {
     for (let i = 0; i < 5; i++) {
       health.succeeded(a, 5)
@@ -119,7 +116,6 @@ describe('a breaker', () => {
     health.succeeded(a, 100)
     expect(isShut()).toBe(false)
   })
-
   test('lets 1, 2, 4 … requests a second probe while none has an answer', () => {
     failTimes(3)
     now += 1_000
@@ -135,7 +131,6 @@ describe('a breaker', () => {
     }
     expect(passed).toEqual([1, 2, 4, 8])
   })
-
   test('opens when a third of ten failed within 30 s, though never three in a row', () => {
     for (let i = 0; i < 3; i++) {
       health.succeeded(a, 5)
@@ -147,7 +142,6 @@ describe('a breaker', () => {
     failTimes(1)
     expect(isShut()).toBe(true)
   })
-
   test('is not probed while no retry is left and others are well', () => {
     failTimes(3)
     now += 1_000
@@ -157,14 +151,12 @@ describe('a breaker', () => {
     hasRetries = true
     expect(isShut()).toBe(false)
   })
-
   test('is not touched by mistakes of callers, requests that do not suit, or our own full bulkhead', () => {
     for (const kind of ['caller', 'unsuitable', 'capacity'] as const)
       failTimes(50, new UpstreamError(kind, 'no'))
     expect(isShut()).toBe(false)
     expect(health.troubled()).toEqual([])
   })
-
   test('does not pause longer when the clock is set back', () => {
     failTimes(3)
     health.failed(attemptAt('b'), limited(20_000), now)
@@ -190,7 +182,6 @@ describe('in panic mode', () => {
       expect(health.cooldownOf(a, true)?.until).toBe(now + 1_000)
     }
   })
-
   test('twenty failures over a long time do not slow it', () => {
     for (let i = 0; i < 20; i++) {
       now += 5_000
