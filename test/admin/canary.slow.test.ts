@@ -55,7 +55,14 @@ const settings = {
       slug: 'lab',
       base_url: `http://127.0.0.1:${upstream.port}/v1`,
       api_key: secret('key-of-an-entry'),
-      models,
+      models: models.filter(({ id }) => id !== 'fail-401'),
+    },
+    {
+      // A refused credential is not used for other models.
+      slug: 'locked',
+      base_url: `http://127.0.0.1:${upstream.port}/v1`,
+      api_key: secret('key-of-a-refused-entry'),
+      models: models.filter(({ id }) => id === 'fail-401'),
     },
   ],
 }

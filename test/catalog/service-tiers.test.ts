@@ -13,7 +13,7 @@ const tierOf = (provider: string, upstreamId: string, tier: 'flex' | 'priority')
 }
 
 describe('service tiers in the catalogue', () => {
-  // From openai.com/api-priority-processing and ai.google.dev/gemini-api/docs/pricing.
+  // From openai.com/api-priority-processing and LiteLLM's prices: see service-tiers.ts.
   test.each([
     ['openai', 'gpt-5', 'flex', '0.000000625', '0.000005', '0.0000000625'],
     ['openai', 'gpt-5', 'priority', '0.0000025', '0.00002', '0.00000025'],

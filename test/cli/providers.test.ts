@@ -47,14 +47,16 @@ const answers: Readonly<Record<string, (secret: string) => Response>> = {
       { ...Object(chunk({})), choices: [], usage },
       '[DONE]',
     ),
-  refused: (secret) => failure(401, secret),
-  broken: (secret) => failure(500, secret),
-  yours: (secret) => failure(400, secret),
-  limited: (secret) => failure(429, secret),
-  words: (secret) =>
-    new Response(`<html>${WORDS} ${secret}</html>`, { headers: { 'content-type': 'text/html' } }),
+  yours: (secret) =>
+    Response.json({ error: { message: `seed: ${secret} is not an integer` } }, { status: 400 }),
   midway: (secret) => sse(chunk({ content: 'It' }), { error: { message: `${WORDS} ${secret}`, code: 500 } }),
   torn: (secret) => sse(chunk({ content: 'It' }), `{"error": "${WORDS} ${secret}`),
+  words: (secret) =>
+    new Response(`<html>${WORDS} ${secret}</html>`, { headers: { 'content-type': 'text/html' } }),
+  broken: (secret) => failure(500, secret),
+  limited: (secret) => failure(429, secret),
+  // The last one: a refused credential is not used again.
+  refused: (secret) => failure(401, secret),
 }
 
 let upstream: Bun.Server<undefined>

@@ -3,8 +3,8 @@ import type { SeedPricing } from '../seed.ts'
 /**
  * USD per token of text and of images that these models generate; reasoning costs as much as text. The model metadata
  * has one output price: that of images at Google, that of text at its resellers.
- * Source: ai.google.dev/gemini-api/docs/pricing; the same figures are in LiteLLM's model_prices_and_context_window.json
- * of 2026-07-24 (all but the Lite model, whose text price is that of OpenRouter and Vercel in the metadata).
+ * Source: LiteLLM's model_prices_and_context_window.json of 2026-07-24 (for the Lite model, the text price of OpenRouter
+ * and Vercel in the model metadata). Google's own page was not compared.
  */
 const OUTPUT_PRICES: Readonly<Record<string, { text: string; image: string }>> = {
   'google/gemini-2.5-flash-image': { text: '0.0000025', image: '0.00003' },

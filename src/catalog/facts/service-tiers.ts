@@ -21,9 +21,9 @@ const HALF = [1n, 2n] as const
 const DOUBLE = [2n, 1n] as const
 
 /**
- * Sources: developers.openai.com/api/docs/pricing and openai.com/api-priority-processing (March 2026);
- * ai.google.dev/gemini-api/docs/pricing (tiers of April 2026: half, and 1.8 times). The figures of each model agree with
- * LiteLLM's model_prices_and_context_window.json of 2026-07-24; `bun run check:prices` compares them.
+ * Sources: LiteLLM's model_prices_and_context_window.json of 2026-07-24, and for the priority tier of 14 models a copy of
+ * openai.com/api-priority-processing (March 2026). The vendors' price pages were not compared, so `bun run check:prices`
+ * finds changes of the metadata, not errors of that file. Models of a family without a row there get its factor.
  */
 const OPENAI: VendorTiers = {
   scalesCacheWrites: true,
