@@ -142,6 +142,7 @@ export function exclusionOf(entry: Resolved, route: Route, input: PlanInput): Ex
   }
   if (input.needs) {
     for (const need of input.needs.list) {
+      if (need.has(endpoint, provider, input.needs) === true) continue
       const exclusion = needExclusion(need, input.needs, route, input)
       if (exclusion) return exclusion
     }

@@ -5,6 +5,7 @@ import type { AttemptOutcome } from '../../core/generation.ts'
 import type { RoutingMetadata, Timings } from '../../core/result.ts'
 import { explain } from './explain.ts'
 import type { Plan } from './plan.ts'
+import { unknownProviders } from './provider-names.ts'
 import { stickyBy } from './stickiness.ts'
 
 const HEADERS = [
@@ -52,6 +53,8 @@ export function routingMetadata(routed: Routed): RoutingMetadata {
   const params: Record<string, unknown> = {}
   if (dropped.length > 0) params['dropped_parameters'] = dropped
   if (outputBound !== null) params['max_tokens'] = outputBound
+  const unknown = unknownProviders(plan.input).map(({ field, name }) => `provider.${field}: ${name}`)
+  if (unknown.length > 0) params['unknown_providers'] = unknown
   return {
     requested: plan.requested,
     strategy: plan.strategy,
