@@ -5,6 +5,7 @@ import { parseChat } from '../../../src/dialects/chat/parse.ts'
 import { estimatePrompt } from '../../../src/inference/admission/estimate.ts'
 import { needsOf } from '../../../src/inference/routing/needs.ts'
 import { plan } from '../../../src/inference/routing/plan.ts'
+import { unknownProviders } from '../../../src/inference/routing/provider-names.ts'
 import { caller, directory, endpoint, model, pricing, provider, request, snapshot } from '../fixture.ts'
 
 const world = snapshot(
@@ -99,6 +100,15 @@ test('a provider that is not configured is named with its nearest neighbours', (
   expect(refused('Hello', { only: ['cheep'] }).message).toEndWith(
     '"provider.only" names "cheep", which is not configured here: the nearest names are cheap',
   )
+})
+
+test('the routing metadata has unknown names, and the provider of an endpoint tag is known', () => {
+  const one = request({}, { order: ['cheap/fp8', 'nowhere'], ignore: ['sharp', 'sharpe'] })
+  const planning = { request: one, caller: caller(), snapshot: world, now: 0, cooldownOf: () => null }
+  expect(unknownProviders({ ...planning, random: () => 0 })).toEqual([
+    { field: 'order', name: 'nowhere', nearest: [] },
+    { field: 'ignore', name: 'sharpe', nearest: ['sharp'] },
+  ])
 })
 
 test('an unknown model: the object names the nearest', () => {
