@@ -86,6 +86,7 @@ export function recentAs({
 }): Recent {
   const recent = createRecent()
   recent.triedAt = Number.MAX_SAFE_INTEGER
+  recent.tries = 100
   if (latency !== undefined) recent.latencyMs.add(0, latency)
   if (speed !== undefined) recent.tokensPerSecond.add(0, speed)
   return recent

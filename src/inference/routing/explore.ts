@@ -5,11 +5,13 @@ import type { Recent } from './recent.ts'
 const STALE_MS = 15_000
 /** One request in 20 at most checks an old figure. */
 const REQUESTS_PER_CHECK = 20
+/** A first figure often includes the connection's set-up, so a median of fewer attempts decides nothing. */
+const FIRST_TRIES = 3
 
 /**
- * Of the first `count` candidates, puts an endpoint first whose figure is unknown or old, so that the fastest is found whatever was measured first, and
- * found again when speeds change:
- * - an endpoint without an attempt yet gets the next request;
+ * Of the first `count` candidates, puts an endpoint first whose figure is unknown or old, so that the fastest is found
+ * whatever was measured first, and found again when speeds change:
+ * - an endpoint without an attempt yet gets the next request, then one that answered fewer than three;
  * - an endpoint without an attempt in the last 15 seconds gets one request of every 20, together with the others like it,
  *   the one that waits longest first.
  */
@@ -22,13 +24,20 @@ export function exploredFirst(
   const patience = REQUESTS_PER_CHECK * (countEndpoints(candidates, count) - 1)
   let explored = candidates[0]
   let longest = now - STALE_MS
+  let isNew = false
   for (const candidate of candidates.slice(0, count)) {
     const known = recent(candidate.attempt.endpoint.id)
     if (known === undefined || known.triedAt === null) {
       explored = candidate
       break
     }
-    const { triedAt, triedCount, ofModel } = known
+    const { triedAt, tries, triedCount, ofModel, latencyMs } = known
+    if (isNew) continue
+    if (tries < FIRST_TRIES && latencyMs.value() !== null) {
+      explored = candidate
+      isNew = true
+      continue
+    }
     // Each endpoint waits for its own turn, so the turns of all together are one in 20.
     if (triedAt > longest || ofModel.count - triedCount < patience) continue
     longest = triedAt

@@ -66,6 +66,7 @@ export function createMeasurements(now: () => number): Meters {
       recent.ofModel.count += 1
       recent.triedCount = recent.ofModel.count
       recent.triedAt = now()
+      recent.tries += 1
     },
     answered(endpointId, latencyMs) {
       const { latency, recent } = meterOf(endpointId)

@@ -5,6 +5,8 @@ export interface Recent {
   readonly toolCalls: DecayedShare
   /** When an attempt last began here; null: never. */
   triedAt: number | null
+  /** The attempts that began here. */
+  tries: number
   /** The attempts at all endpoints of the model until then, this one included. */
   triedCount: number
   ofModel: ModelTries
@@ -20,6 +22,7 @@ export const createRecent = (): Recent => ({
   tokensPerSecond: createDecayedMedian(),
   toolCalls: createDecayedShare(),
   triedAt: null,
+  tries: 0,
   triedCount: 0,
   ofModel: { count: 0 },
 })

@@ -136,11 +136,17 @@ describe('exploration', () => {
     expect(first.toSorted()).toEqual(NAMES.toSorted())
   })
 
+  test('a slow first answer does not hide the fastest endpoint', () => {
+    const { ask, shares } = gateway(['one', 'two', 'three'], 'latency', 10)
+    for (const _ of [1, 2, 3]) ask({ one: 80, two: 500, three: 200 })
+    expect(shares({ one: 80, two: 5, three: 200 }, 200)['two']).toBeGreaterThanOrEqual(180)
+  })
+
   test('no endpoint starves, and together the slow ones get at most one request in 20', () => {
     for (const every of paces) {
       const { shares } = gateway(NAMES, 'latency', every)
       const speeds = { one: 10, two: 200, three: 300, four: 400 }
-      shares(speeds, 4)
+      shares(speeds, 12)
       const count = Math.max(400, 120_000 / every)
       const got = shares(speeds, count)
       for (const name of NAMES) expect(got[name] ?? 0).toBeGreaterThanOrEqual(4)
