@@ -7,6 +7,8 @@ import { startUpstream, unary } from '../upstream.ts'
 const SECRETS = ['sk-one', 'sk-two', 'sk-three', 'sk-four']
 const MODELS = Array.from({ length: 60 }, (_, index) => `down-${index}`)
 
+const WELL = Array.from({ length: 20 }, (_, index) => `well-${index}`)
+
 const now = Date.parse('2026-11-20T12:00:00Z')
 const upstream = startUpstream()
 const pricing = { prompt: '0.000001', completion: '0.000002' }
@@ -20,8 +22,8 @@ const gateway = await gatewayOfFile(
     now: () => now,
     boundsRetries: true,
     providers: [
-      { ...entry('one', MODELS), api_key: 'sk-1' },
-      { ...entry('two', MODELS), api_key: 'sk-2' },
+      { ...entry('one', [...MODELS, ...WELL]), api_key: 'sk-1' },
+      { ...entry('two', [...MODELS, ...WELL]), api_key: 'sk-2' },
     ],
     credentials: SECRETS.map((secret) => ({ provider: 'openai', baseUrl: upstream.baseUrl, secret })),
   },
@@ -29,8 +31,8 @@ const gateway = await gatewayOfFile(
 )
 gateway.deps.run.wait = async () => undefined
 
-const ask = async (model: string): Promise<number> => {
-  const body = { model, messages: [{ role: 'user', content: 'Hi' }] }
+const ask = async (model: string, provider = {}): Promise<number> => {
+  const body = { model, provider, messages: [{ role: 'user', content: 'Hi' }] }
   return (await gateway.call('/chat/completions', body)).status
 }
 const shown = () => upstream.seen.map(({ headers }) => headers.get('authorization')?.replace('Bearer ', ''))
@@ -58,4 +60,15 @@ test('60 requests to 60 models with everything down make at most a fifth more ca
   // Three of the retries were made above.
   expect(upstream.seen.length).toBeGreaterThan(60)
   expect(upstream.seen.length).toBeLessThanOrEqual(60 + 12 + 3)
+})
+
+test('callers get answers as long as one provider is well, however many retries there were', async () => {
+  for (const model of WELL) {
+    upstream.on(model, (seen, request) =>
+      seen.path.includes('/one/') ? new Response('down', { status: 503 }) : unary('Hello')(seen, request),
+    )
+  }
+  const body = { model: WELL[0], messages: [{ role: 'user', content: 'Hi' }], provider: { only: ['two'] } }
+  expect((await gateway.call('/chat/completions', body)).status).toBe(200)
+  for (const model of WELL) expect(await ask(model, { order: ['one', 'two'] })).toBe(200)
 })

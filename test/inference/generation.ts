@@ -32,6 +32,7 @@ const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): 
   upstream: { send: never, inFlight: () => 0, close: () => undefined },
   health: {
     cooldownOf: () => null,
+    isWell: () => true,
     trying: () => 0,
     succeeded: () => undefined,
     failed: () => undefined,

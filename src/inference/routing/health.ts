@@ -22,6 +22,8 @@ export interface Health {
    * and a rate limit without a stated time is ignored.
    */
   cooldownOf(attempt: Attempt, isPanic: boolean): Cooldown | null
+  /** True if the provider gave an answer in the last 30 seconds, and nothing failed here since the last success. */
+  isWell(attempt: Attempt): boolean
   /** Called before each attempt. Returns its start for `failed`. */
   trying(attempt: Attempt): number
   succeeded(attempt: Attempt, firstContentMs: number): void
@@ -59,6 +61,7 @@ const COOL_WITHOUT_HINT_MS = 5_000
 const REFUSED_MS = 600_000
 /** While no retry is allowed, the next request looks again after it. */
 const LOOK_AGAIN_MS = 1_000
+const WELL_MS = 30_000
 
 const newState = (): State => ({
   breaker: newBreaker(),
@@ -75,6 +78,8 @@ interface Memory extends HealthOptions {
   readonly states: Map<string, Map<string, State>>
   /** Hosts that a connection failed to, by base URL. */
   readonly hosts: Map<string, Breaker>
+  /** The time of the last answer, by base URL. */
+  readonly answers: Map<string, number>
   /** Until when credentials are not used for any model of their provider, by provider and credential. */
   readonly refused: Map<string, number>
 }
@@ -85,6 +90,7 @@ export function createHealth(options: HealthOptions): Health {
     now: neverBack(options.clock),
     states: new Map(),
     hosts: new Map(),
+    answers: new Map(),
     refused: new Map(),
   }
   return {
@@ -94,6 +100,13 @@ export function createHealth(options: HealthOptions): Health {
       // From the monotonic clock to the system's clock.
       if (block !== null) block.until += options.clock() - at
       return block
+    },
+    isWell(attempt) {
+      const { baseUrl } = attempt.provider
+      const answeredAt = memory.answers.get(baseUrl)
+      if (answeredAt === undefined || memory.now() - answeredAt > WELL_MS) return false
+      const failures = knownState(memory, attempt)?.breaker.consecutive ?? 0
+      return failures === 0 && (memory.hosts.get(baseUrl)?.consecutive ?? 0) === 0
     },
     trying(attempt) {
       const at = memory.now()
@@ -155,6 +168,7 @@ function blockOf(memory: Memory, attempt: Attempt, isPanic: boolean, at: number)
 function succeed(memory: Memory, attempt: Attempt, firstContentMs: number): void {
   const state = stateOf(memory, attempt)
   const at = memory.now()
+  memory.answers.set(attempt.provider.baseUrl, at)
   const began = at - firstContentMs
   const wasRefused = refusedUntil(memory, attempt, state) > 0
   const wasOpen = countSuccess(state.breaker, began, at)

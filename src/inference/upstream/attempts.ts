@@ -69,7 +69,7 @@ export async function tryAttempts<Answer, Run extends Generation>(
     const count: number = (triesOf?.get(account) ?? 0) + 1
     if (count > TRIES_PER_ENDPOINT) continue
     if (attempt !== repeated && isShut(attempt, plan, health.cooldownOf)) continue
-    if (refusals && isRetry(refusals) && !retries.take()) break
+    if (refusals && isRetry(refusals) && !health.isWell(attempt) && !retries.take()) break
     const began = health.trying(attempt)
     try {
       return await tryOne(codec, attempt, generation)

@@ -2,7 +2,8 @@ import { neverBack } from '../../core/never-back.ts'
 
 /**
  * The retries of the gateway together: at most a fifth of the requests of the last 10 seconds, and 3. When providers are
- * down, callers' requests must not become several times as many calls.
+ * down, callers' requests must not become several times as many calls. A fail-over to an endpoint that is
+ * well (`Health.isWell`) does not count, so that a caller gets an answer as long as one endpoint is well.
  */
 export interface RetryBudget {
   /** A request is about to make its first attempt. */
