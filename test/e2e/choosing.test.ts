@@ -67,9 +67,12 @@ test.each([false, true])(
     upstream.on('dear', calling('{"port":"Brest"}'))
     const parameters = { type: 'object', properties: { port: { type: 'string' } }, required: ['port'] }
     const tools = [{ type: 'function', function: { name: 'tide', parameters } }]
-    for (let count = 0; count < 8; count++) await ask({ stream, tools, provider: { sort: 'exacto' } })
-    const [first, second, ...later] = asked()
+    for (let count = 0; count < 12; count++) await ask({ stream, tools, provider: { sort: 'exacto' } })
+    const [first, second, ...rest] = asked()
     expect([first, second].toSorted()).toEqual(['cheap', 'dear'])
+    // Each has three attempts before its figures count.
+    const later = rest.slice(4)
+    expect(rest.slice(0, 4).toSorted()).toEqual(['cheap', 'cheap', 'dear', 'dear'])
     expect(later).toEqual(Array(6).fill('dear'))
   },
 )
