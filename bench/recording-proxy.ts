@@ -138,6 +138,7 @@ const ANSWER: Settlement = {
   endedAt: 0,
   serviceTier: 'default',
   router: 'direct',
+  routing: '[2,0.31,0.02,98.4,1.27,200.05]',
   tries: [],
 }
 

@@ -117,6 +117,9 @@ const APP = {
   userAgent: 'openai-node/7.55.0',
 }
 
+/** As an ordinary request has it. */
+const ROUTING = '[2,0.31,0.02,98.4,1.27,200.05]'
+
 function generation(key: SeededKey, at: number, random: () => number): NewRow {
   const model = key.models[random() < 0.85 ? 0 : 1]
   const isFailed = random() < 0.03
@@ -162,6 +165,7 @@ function generation(key: SeededKey, at: number, random: () => number): NewRow {
     endedAt: Math.floor(at + latencyMs + outputTokens * 12),
     serviceTier: null,
     router: 'direct',
+    routing: ROUTING,
     tries: [
       {
         endpointId: model.endpointId,

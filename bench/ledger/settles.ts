@@ -130,6 +130,7 @@ const settlementOf = (caller: number): Settlement => ({
   endedAt: Date.now(),
   serviceTier: null,
   router: 'direct',
+  routing: '[2,0.31,0.02,98.4,1.27,200.05]',
   tries: [],
 })
 

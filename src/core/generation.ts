@@ -72,6 +72,8 @@ export interface Settlement extends JournalEntry {
   readonly serviceTier: string | null
   /** How the model was found: `direct`, `fallback` … */
   readonly router: string
+  /** Of `generations.routing`, as JSON; null: a cache hit, or not known. */
+  readonly routing: string | null
   /** The source generation of a cache hit; absent: not a cache hit. */
   readonly responseCacheSourceId?: string
   readonly tries: readonly AttemptOutcome[]

@@ -55,6 +55,22 @@ export interface ProviderResponseRow {
 }
 
 /**
+ * What the other columns do not have of a request's routing. Every row has it, so it has no field names.
+ * `endpoints`: number of endpoints of the requested models, including excluded ones. Times are milliseconds; null: not
+ * reached. `excluded`: number of excluded endpoints by rule; absent: none.
+ */
+export type RoutingRow = readonly [
+  endpoints: number,
+  admit: number,
+  plan: number,
+  connect: number | null,
+  first_byte: number | null,
+  relay: number | null,
+  sticky?: 'session' | 'prefix' | null,
+  excluded?: Readonly<Record<string, number>>,
+]
+
+/**
  * One row per settled generation. The money's truth: counters and rollups are sums of these rows. No foreign keys: a
  * row must be written even if its key is gone, and one that could not be would block every row behind it. No index
  * beside that of the id: no query of the server needs one, and each costs a quarter of a row. Hours of a key or a
@@ -130,6 +146,8 @@ export const generations = table('generations', {
   guardrails: json<JsonObject[]>(),
   /** The request's `trace`; null: none. */
   trace: json<JsonObject>(),
+  /** Why these endpoints were tried; null for cache hits, after a crash, and in rows of older versions. */
+  routing: json<RoutingRow>(),
   /** The caller's labels, by which `usage_labels` sums it; null: none. */
   labels: json<readonly Label[]>(),
 })

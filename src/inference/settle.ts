@@ -11,7 +11,7 @@ import type { Generation } from './generation.ts'
 import { heldFor } from './journal-entry.ts'
 import type { Ending, Settled } from './reply/meter.ts'
 import type { CachedReply } from './response-cache/store.ts'
-import { routingMetadata } from './routing/metadata.ts'
+import { routingMetadata, storedRouting } from './routing/metadata.ts'
 import { timingsOf } from './times.ts'
 import { CallerDisconnected } from './upstream/abort.ts'
 import { callerClosed, errorForCaller, isReported, withRouting } from './upstream/failure.ts'
@@ -72,6 +72,7 @@ function settledBy(generation: Generation, ending: Ending, attempt: Attempt): Se
       requestedTier: dropped.includes(TIER_FIELD) ? undefined : admission.serviceTier,
       holdNanoUsd: heldFor(attempt, admission),
       router: plan.strategy,
+      routing: routingOf(generation),
       endedAt: deps.now(),
     })
     const settled = cached?.hit ? atNoCost(counted, cached.hit.answer) : counted
@@ -81,6 +82,17 @@ function settledBy(generation: Generation, ending: Ending, attempt: Attempt): Se
   } finally {
     const modelId = attempt.model.id
     admission.rates?.end({ tokens, modelId, triedModelIds: tries.map((tried) => tried.modelId) })
+  }
+}
+
+/** How the request was routed; null for a cache hit, which calls no provider. Its errors never fail the settlement. */
+function routingOf({ plan, admission, times, cached, deps, id }: Generation): string | null {
+  if (cached?.hit) return null
+  try {
+    return storedRouting({ plan, admitted: admission.attempts, timings: timingsOf(times) })
+  } catch (error) {
+    deps.onLost(error, id)
+    return null
   }
 }
 

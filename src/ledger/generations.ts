@@ -75,5 +75,24 @@ export function generationRecord(row: GenerationRow) {
     usage_source: row.usage_source,
     guardrails: row.guardrails,
     trace: row.trace,
+    routing: routingOf(row),
+  }
+}
+
+/** The request's routing: what its row stores of it, with the columns that have the rest. */
+function routingOf(row: GenerationRow) {
+  if (row.routing === null) return null
+  const [endpoints, admit, plan, connect, first_byte, relay, sticky = null, excluded = {}] = row.routing
+  return {
+    strategy: row.router,
+    sticky,
+    endpoints,
+    excluded,
+    attempts: (providerResponsesOf(row) ?? []).map(({ endpoint_id, status, latency }) => ({
+      endpoint: endpoint_id,
+      status,
+      ms: latency,
+    })),
+    timings: { admit, plan, connect, first_byte, relay },
   }
 }

@@ -47,5 +47,6 @@ const interrupted = (entry: JournalEntry): Settlement => ({
   endedAt: entry.startedAt,
   serviceTier: null,
   router: 'direct',
+  routing: null,
   tries: [],
 })

@@ -74,6 +74,7 @@ export const ROW_COLUMNS = [
   'charged_scopes',
   'guardrails',
   'trace',
+  'routing',
 ] as const satisfies readonly (keyof typeof generations.$inferSelect)[]
 
 /** The places in `values` of what the commit fills in. */
@@ -140,6 +141,7 @@ export const valuesOf = (
   charged === null ? null : charged.json,
   settlement.guardrails === undefined ? null : JSON.stringify(settlement.guardrails),
   settlement.trace === undefined ? null : JSON.stringify(settlement.trace),
+  settlement.routing,
 ]
 
 /** A single attempt that the row describes is stored as its latency: see `generations.provider_responses`. */

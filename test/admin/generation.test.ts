@@ -158,6 +158,7 @@ test('every field of the record', async () => {
       usage_source: 'provider',
       guardrails: null,
       trace: null,
+      routing: null,
     },
   })
 })

@@ -120,6 +120,7 @@ export function generationWith(attempt: Attempt, watched: Watched): Conversation
       requested: attempt.model.id,
       strategy: 'direct',
       eligible: attempts,
+      considered: attempts.length,
       input: inputOf(caller, opening.snapshot),
     },
     times: newTimes(0),

@@ -89,6 +89,7 @@ export const settlementOf = (over: Partial<Settlement> = {}): Settlement => ({
   endedAt: NOON + 47,
   serviceTier: null,
   router: 'direct',
+  routing: null,
   tries: [],
   ...over,
 })

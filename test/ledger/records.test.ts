@@ -92,6 +92,7 @@ test('the record has every field, and what a completion always knows is never nu
     usage_source: 'provider',
     guardrails: null,
     trace: null,
+    routing: null,
   })
 })
 

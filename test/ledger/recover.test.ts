@@ -27,7 +27,7 @@ test('what a crash left in the journal is settled at the next start, once', asyn
   expect(next.recovered).toBe(1)
   expect(openLedger(database, { now: () => NOON }).recovered).toBe(0)
   const columns = `id, provider_name, finish_reason, cancelled, usage_source, estimated, cost_nano_usd, tokens_prompt,
-    tokens_completion`
+    tokens_completion, routing`
   expect(rowsOf(database, `SELECT ${columns} FROM generations`)).toEqual([
     {
       id: generationId,
@@ -39,6 +39,7 @@ test('what a crash left in the journal is settled at the next start, once', asyn
       cost_nano_usd: 70,
       tokens_prompt: 11,
       tokens_completion: 0,
+      routing: null,
     },
   ])
   expect((await next.ledger.usageOf('key-1', NOON)).total).toBe(70)

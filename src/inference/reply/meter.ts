@@ -53,6 +53,8 @@ export interface SettlementContext {
   /** The maximum charge if usage is estimated. */
   holdNanoUsd: number
   router: string
+  /** See `Settlement`. */
+  routing: string | null
   endedAt: number
 }
 
@@ -197,6 +199,7 @@ export function settledAs(ending: Ending, context: SettlementContext, delivered:
       endedAt,
       serviceTier: delivered.serviceTier,
       router: context.router,
+      routing: context.routing,
       tries: context.tries,
     },
   }

@@ -77,6 +77,30 @@ export function routingMetadata(routed: Routed): RoutingMetadata {
   }
 }
 
+/**
+ * The JSON of `generations.routing`. Every request has one, so it is concatenated, and the plan is explained only if an
+ * endpoint was excluded.
+ */
+export function storedRouting(routed: Pick<Routed, 'plan' | 'admitted' | 'timings'>): string {
+  const { plan, admitted, timings } = routed
+  const available = admitted.length < 2 ? admitted.length : endpointsOf(admitted).length
+  const excluded = plan.considered === available ? NOTHING_EXCLUDED : excludedOf(routed)
+  const { admit, plan: planMs, connect = null, first_byte = null, relay = null } = timings
+  const row = `[${available + excluded.length},${admit},${planMs},${connect},${first_byte},${relay}`
+  const sticky = stickyBy(plan.input)
+  if (excluded.length > 0)
+    return `${row},${JSON.stringify(sticky)},${JSON.stringify(countedByRule(excluded))}]`
+  return sticky === null ? `${row}]` : `${row},"${sticky}"]`
+}
+
+const NOTHING_EXCLUDED: Excluded = []
+
+function countedByRule(excluded: Excluded): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { rule } of excluded) counts[rule] = (counts[rule] ?? 0) + 1
+  return counts
+}
+
 function availableOf({
   admitted,
   answered,
@@ -105,7 +129,7 @@ const MOST_EXCLUDED = 100
 
 type Excluded = NonNullable<RoutingMetadata['endpoints']['excluded']>
 
-function excludedOf({ plan, admitted }: Routed): Excluded {
+function excludedOf({ plan, admitted }: Pick<Routed, 'plan' | 'admitted'>): Excluded {
   const isAdmitted = new Set(admitted.map(({ endpoint }) => endpoint.id))
   const isOpen = new Set(plan.attempts.map(({ endpoint }) => endpoint.id))
   const excluded: Excluded = []

@@ -21,6 +21,8 @@ export interface Plan {
   strategy: 'direct' | 'alias' | 'fallback' | 'latest' | 'auto'
   /** Every endpoint that can serve the request, including those in cooldown; for the routing metadata. */
   eligible: readonly Attempt[]
+  /** Number of endpoints of the requested models, including those that cannot serve the request. */
+  considered: number
   /** For the explanation of the plan, which is made only if it is wanted. */
   input: PlanInput
 }
@@ -40,6 +42,7 @@ export function plan(input: PlanInput): Plan {
     requested,
     strategy: strategyOf(names, known, requested),
     eligible: attempts,
+    considered: known.reduce((sum, { routes, rejections }) => sum + routes.length + rejections.length, 0),
     input,
   }
 }

@@ -67,6 +67,20 @@ const providerResponse = t.Object({
   routed_service_tier: t.Optional(t.String({ description: 'As the provider reported it.' })),
 })
 
+const reached = nullable(milliseconds)
+/** Null: a cache hit, a request that a crash ended, or a row of an older version. */
+const routing = t.Object({
+  strategy: t.String(),
+  sticky: nullable(t.Union([t.Literal('session'), t.Literal('prefix')])),
+  endpoints: t.Number({ description: 'Endpoints of the requested models, including the excluded ones.' }),
+  excluded: t.Record(t.String(), integer, { description: 'Number of excluded endpoints by rule.' }),
+  attempts: t.Array(t.Object({ endpoint: t.String(), status: nullable(integer), ms: milliseconds })),
+  timings: t.Object(
+    { admit: milliseconds, plan: milliseconds, connect: reached, first_byte: reached, relay: reached },
+    { description: 'Of each stage; null: it was not reached.' },
+  ),
+})
+
 export const generation = t.Object({
   id: t.String(),
   request_id: t.String(),
@@ -122,6 +136,7 @@ export const generation = t.Object({
   trace: nullable(
     t.Record(t.String(), t.Unknown(), { description: 'That of the request; null: it had none.' }),
   ),
+  routing: nullable(routing),
 })
 export type Generation = Static<typeof generation>
 
