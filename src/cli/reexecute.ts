@@ -16,7 +16,7 @@ const HEAP_VARIABLE = 'BUN_JSC_forceRAMSize'
 const HEAP_SIZE_BYTES = String(256 * 1024 * 1024)
 /**
  * With several marker threads, a collection stops the main thread until the last of them has had a processor. With one,
- * the longest stop of `bun run bench hostile` on two cores fell from 102 to 119 ms to 86 and 97 ms.
+ * the longest stop of `bun run bench hostile` on two cores was 86 to 115 ms, not 102 to 119.
  */
 const MARKERS_VARIABLE = 'BUN_JSC_numberOfGCMarkers'
 
