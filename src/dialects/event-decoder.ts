@@ -112,7 +112,7 @@ export function createEventDecoder(reader: ReplyReader): ReplyDecoder {
   }
 }
 
-/** The frame of these events; undefined if there are none. */
+/** A frame with these events; undefined if the list is empty. */
 export function frameOf(events: InferenceEvent[], progress: ReplyProgress): InferenceFrame | undefined {
   progress.hasContent ||= events.some(isContent)
   return events.length > 0 ? { events } : undefined

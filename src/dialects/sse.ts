@@ -133,7 +133,7 @@ function feed(more: string, state: ParserState): void {
     state.endedInCr = false
     if (more.charCodeAt(0) === LF) state.at = 1
   }
-  // Only the new text is searched for line ends, so a long line that comes byte by byte costs no more.
+  // Searches the new text only: a long line is read in linear time even if it arrives byte by byte.
   state.cr = UNKNOWN
   state.lf = UNKNOWN
   state.begun = isBetweenEvents(state) ? state.at : -1

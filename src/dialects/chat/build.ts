@@ -2,6 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { fieldsOf } from '../../core/json.ts'
 import { bodyIn, type InferenceRequest } from '../../core/request.ts'
+import { SAMPLING_PARAMETERS } from '../../core/sampling-parameters.ts'
 import { withSystemRole } from '../caller-fields.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import type { DialectCall } from '../dialect.ts'
@@ -21,23 +22,7 @@ const NOT_SENT: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, 'usage', 'incl
 const NULL_IS_ABSENT: ReadonlySet<string> = new Set(Object.keys(chatBody.properties))
 
 /** Parameters that only tune the answer: left out, and named, where an endpoint is known not to take them. */
-const TUNING = [
-  'temperature',
-  'top_p',
-  'top_k',
-  'top_a',
-  'min_p',
-  'frequency_penalty',
-  'presence_penalty',
-  'repetition_penalty',
-  'seed',
-  'stop',
-  'logit_bias',
-  'logprobs',
-  'top_logprobs',
-  'prediction',
-  'verbosity',
-] as const
+const TUNING = [...SAMPLING_PARAMETERS, 'prediction', 'verbosity'] as const
 
 /**
  * The call to a provider of the chat dialect. The body of a caller of the same dialect is forwarded, unknown fields

@@ -2,6 +2,7 @@ import { forbids } from '../../core/guardrail.ts'
 import { type Price, parsePrice } from '../../core/money.ts'
 import type { ProviderPreferences, RoutedRequest } from '../../core/request.ts'
 import type { Route } from '../../core/route.ts'
+import { SAMPLING_PARAMETERS } from '../../core/sampling-parameters.ts'
 import type { EndpointRecord, Pricing, ProviderRecord } from '../../core/snapshot.ts'
 import { isPriced } from '../admission/price.ts'
 import { dataExclusion } from './data-rules.ts'
@@ -85,29 +86,14 @@ const supports = (supported: readonly string[], name: string): boolean =>
   (name === 'response_format' && supported.includes('structured_outputs')) ||
   SYNONYMS.some((names) => names.includes(name) && names.some((other) => supported.includes(other)))
 
-/** Fields of sampling that every dialect forwards, although only chat completions define all of them. */
-const SAMPLING = [
-  'temperature',
-  'top_p',
-  'top_k',
-  'top_a',
-  'min_p',
-  'frequency_penalty',
-  'presence_penalty',
-  'repetition_penalty',
-  'seed',
-  'stop',
-  'logit_bias',
-  'logprobs',
-  'top_logprobs',
-]
-
 /** An endpoint without a list supports nothing that is known, so `require_parameters` excludes it. */
 function missingParameters(
   { providerSlug, modelId, supportedParameters: supported }: EndpointRecord,
   { parameters, body }: RoutedRequest,
 ): Exclusion | null {
-  const unnamed = SAMPLING.filter((name) => !parameters.includes(name) && (body[name] ?? null) !== null)
+  const unnamed = SAMPLING_PARAMETERS.filter(
+    (name) => !parameters.includes(name) && (body[name] ?? null) !== null,
+  )
   const missing = [...parameters, ...unnamed].filter((name) => !supports(supported ?? [], name))
   if (missing.length === 0) return null
   const sentence =
