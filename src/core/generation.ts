@@ -7,12 +7,19 @@ export interface PromptMedia {
   readonly recordings: number
 }
 
-/** What is journalled when a request is sent upstream, so that a crash leaves a trace to settle from. */
+/** The generation that a caller sees, of which another one is a step. Both are reserved, settled and stored alike. */
+export interface Parent {
+  readonly id: string
+  /** What the step is for: `fusion.panel`, `moderation`, `tool` … */
+  readonly kind: string
+}
+
 /** A label of the caller, to sum usage by: `user`, or `tag:` and the name of a tag. */
 export type Label = readonly [name: string, value: string]
 export const USER_LABEL = 'user'
 export const TAG_LABEL = 'tag:'
 
+/** What is journalled when a request is sent upstream, so that a crash leaves a trace to settle from. */
 export interface JournalEntry {
   readonly generationId: string
   readonly keyHash: string
@@ -31,6 +38,8 @@ export interface JournalEntry {
   readonly requestId: string
   readonly sessionId: string | null
   readonly presetId?: string | null
+  /** Absent: no other generation needed it. */
+  readonly parent?: Parent | undefined
   /** What content filters did to the request; absent: nothing. */
   readonly guardrails?: readonly JsonObject[]
   /** The request's `trace`; absent: none. */
@@ -58,6 +67,8 @@ export interface Settlement extends JournalEntry {
   readonly usage: Usage
   /** Number of images in the answer, if its usage does not count them; absent: none. */
   readonly answerImages?: number
+  /** Of a step that a tool of the gateway ran; absent: nothing was counted. */
+  readonly counts?: StepCounts | undefined
   /** Of a complete reply; absent: it called no tool of the request. Not stored. */
   readonly toolCalls?: ToolCallCounts
   readonly usageSource: UsageSource
@@ -77,6 +88,14 @@ export interface Settlement extends JournalEntry {
   /** The source generation of a cache hit; absent: not a cache hit. */
   readonly responseCacheSourceId?: string
   readonly tries: readonly AttemptOutcome[]
+}
+
+/** What one step of the gateway's own tools did. */
+export interface StepCounts {
+  readonly searches?: number
+  readonly searchResults?: number
+  readonly fetches?: number
+  readonly searchEngine?: string
 }
 
 export interface ToolCallCounts {

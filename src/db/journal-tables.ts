@@ -2,7 +2,7 @@
 import type { Label } from '../core/generation.ts'
 import type { ApiType } from '../core/request.ts'
 import { boolean, integer, json, nanoUsd, table, text, timestamp, word } from './columns.ts'
-import type { ChargedScope } from './ledger-tables.ts'
+import type { ChargedScope, StepRow } from './ledger-tables.ts'
 
 /**
  * How far the sums (`spending`, `usage_hourly`, `usage_daily`, `usage_labels`) have followed the rows of `generations`:
@@ -41,4 +41,6 @@ export const journal = table('journal', {
   prompt_cost_nano_usd: nanoUsd().notNull(),
   charged_scopes: json<readonly ChargedScope[]>(),
   labels: json<readonly Label[]>(),
+  parent_id: text(),
+  step: json<StepRow>(),
 })

@@ -1,7 +1,8 @@
 /** The tables that only the ledger writes: see tables.ts. */
+import { sql } from 'drizzle-orm'
 import type { JsonObject } from '../core/events.ts'
 import type { Interval } from '../core/gate.ts'
-import type { Label } from '../core/generation.ts'
+import type { Label, StepCounts } from '../core/generation.ts'
 import type { ApiType } from '../core/request.ts'
 import type { UsageSource } from '../core/usage.ts'
 import {
@@ -70,87 +71,100 @@ export type RoutingRow = readonly [
   excluded?: Readonly<Record<string, number>>,
 ]
 
+/** What a generation with a parent did for it. */
+export interface StepRow extends StepCounts {
+  readonly kind: string
+}
+
 /**
  * One row per settled generation. The money's truth: counters and rollups are sums of these rows. No foreign keys: a
- * row must be written even if its key is gone, and one that could not be would block every row behind it. No index
- * beside that of the id: no query of the server needs one, and each costs a quarter of a row. Hours of a key or a
+ * row must be written even if its key is gone, and one that could not be would block every row behind it. No index of all
+ * rows beside that of the id: no query of the server needs one, and each costs a quarter of a row. Hours of a key or a
  * workspace are found in `usage_hourly`.
  */
-export const generations = table('generations', {
-  /** `gen-…`, time-ordered. Dialects with ids of their own (`resp_…`, `msg_…`) keep its digits. */
-  id: text().primaryKey(),
-  request_id: text().notNull(),
-  workspace_id: text().notNull(),
-  key_hash: text().notNull(),
-  /** The key's creator. */
-  user_id: text().notNull(),
-  app_id: integer(),
-  model: text().notNull(),
-  provider_slug: text().notNull(),
-  provider_name: text().notNull(),
-  endpoint_id: text().notNull(),
-  upstream_id: text(),
-  api_type: word<ApiType>().notNull(),
-  router: text().notNull(),
-  service_tier: text(),
-  data_region: text().notNull().default('global'),
-  preset_id: text(),
-  streamed: boolean().notNull(),
-  cancelled: boolean().notNull(),
-  is_byok: boolean().notNull(),
-  finish_reason: text().notNull(),
-  native_finish_reason: text(),
-  origin: text().notNull(),
-  http_referer: text().notNull(),
-  title: text().notNull(),
-  user_agent: text().notNull(),
-  external_user: text(),
-  session_id: text(),
-  /** The time of the request: decides its windows and hour. */
-  created_at: timestamp().notNull(),
-  ended_at: timestamp().notNull(),
-  latency_ms: real().notNull(),
-  generation_time_ms: real().notNull(),
-  moderation_latency_ms: real(),
-  tokens_prompt: integer().notNull(),
-  tokens_completion: integer().notNull(),
-  /** Includes cached, written, audio and image tokens. */
-  native_tokens_prompt: integer().notNull(),
-  /** Includes reasoning, audio and image tokens. */
-  native_tokens_completion: integer().notNull(),
-  native_tokens_cached: integer().notNull(),
-  native_tokens_cache_write: integer().notNull(),
-  native_tokens_prompt_audio: integer().notNull(),
-  native_tokens_prompt_images: integer().notNull(),
-  native_tokens_reasoning: integer().notNull(),
-  native_tokens_completion_audio: integer().notNull(),
-  native_tokens_completion_images: integer().notNull(),
-  num_input_audio_prompt: integer().notNull().default(0),
-  num_media_prompt: integer().notNull().default(0),
-  num_media_completion: integer().notNull().default(0),
-  num_search_results: integer().notNull().default(0),
-  num_fetches: integer(),
-  web_search_engine: text(),
-  response_cache_source_id: text(),
-  usage_source: word<UsageSource>().notNull(),
-  /** The cost is an estimate, because the provider reported no usage. */
-  estimated: boolean().notNull(),
-  cost_nano_usd: nanoUsd().notNull(),
-  /** The charge that the provider reported; null: not reported. */
-  upstream_cost_nano_usd: nanoUsd(),
-  cache_discount_nano_usd: nanoUsd(),
-  /** A number is the latency of a single successful attempt, which the other columns describe: true for most rows. */
-  provider_responses: json<(ProviderResponseRow | number)[]>(),
-  charged_scopes: json<readonly ChargedScope[]>(),
-  /** Actions of content filters on the request, by name; null: none. */
-  guardrails: json<JsonObject[]>(),
-  /** The request's `trace`; null: none. */
-  trace: json<JsonObject>(),
-  /** Why these endpoints were tried; null for cache hits, after a crash, and in rows of older versions. */
-  routing: json<RoutingRow>(),
-  /** The caller's labels, by which `usage_labels` sums it; null: none. */
-  labels: json<readonly Label[]>(),
-})
+export const generations = table(
+  'generations',
+  {
+    /** `gen-…`, time-ordered. Dialects with ids of their own (`resp_…`, `msg_…`) keep its digits. */
+    id: text().primaryKey(),
+    request_id: text().notNull(),
+    workspace_id: text().notNull(),
+    key_hash: text().notNull(),
+    /** The key's creator. */
+    user_id: text().notNull(),
+    app_id: integer(),
+    model: text().notNull(),
+    provider_slug: text().notNull(),
+    provider_name: text().notNull(),
+    endpoint_id: text().notNull(),
+    upstream_id: text(),
+    api_type: word<ApiType>().notNull(),
+    router: text().notNull(),
+    service_tier: text(),
+    data_region: text().notNull().default('global'),
+    preset_id: text(),
+    streamed: boolean().notNull(),
+    cancelled: boolean().notNull(),
+    is_byok: boolean().notNull(),
+    finish_reason: text().notNull(),
+    native_finish_reason: text(),
+    origin: text().notNull(),
+    http_referer: text().notNull(),
+    title: text().notNull(),
+    user_agent: text().notNull(),
+    external_user: text(),
+    session_id: text(),
+    /** The time of the request: decides its windows and hour. */
+    created_at: timestamp().notNull(),
+    ended_at: timestamp().notNull(),
+    latency_ms: real().notNull(),
+    generation_time_ms: real().notNull(),
+    moderation_latency_ms: real(),
+    tokens_prompt: integer().notNull(),
+    tokens_completion: integer().notNull(),
+    /** Includes cached, written, audio and image tokens. */
+    native_tokens_prompt: integer().notNull(),
+    /** Includes reasoning, audio and image tokens. */
+    native_tokens_completion: integer().notNull(),
+    native_tokens_cached: integer().notNull(),
+    native_tokens_cache_write: integer().notNull(),
+    native_tokens_prompt_audio: integer().notNull(),
+    native_tokens_prompt_images: integer().notNull(),
+    native_tokens_reasoning: integer().notNull(),
+    native_tokens_completion_audio: integer().notNull(),
+    native_tokens_completion_images: integer().notNull(),
+    num_input_audio_prompt: integer().notNull().default(0),
+    num_media_prompt: integer().notNull().default(0),
+    num_media_completion: integer().notNull().default(0),
+    num_search_results: integer().notNull().default(0),
+    num_fetches: integer(),
+    web_search_engine: text(),
+    response_cache_source_id: text(),
+    usage_source: word<UsageSource>().notNull(),
+    /** The cost is an estimate, because the provider reported no usage. */
+    estimated: boolean().notNull(),
+    cost_nano_usd: nanoUsd().notNull(),
+    /** The charge that the provider reported; null: not reported. */
+    upstream_cost_nano_usd: nanoUsd(),
+    cache_discount_nano_usd: nanoUsd(),
+    /** A number is the latency of a single successful attempt, which the other columns describe: true for most rows. */
+    provider_responses: json<(ProviderResponseRow | number)[]>(),
+    charged_scopes: json<readonly ChargedScope[]>(),
+    /** Actions of content filters on the request, by name; null: none. */
+    guardrails: json<JsonObject[]>(),
+    /** The request's `trace`; null: none. */
+    trace: json<JsonObject>(),
+    /** Why these endpoints were tried; null for cache hits, after a crash, and in rows of older versions. */
+    routing: json<RoutingRow>(),
+    /** The caller's labels, by which `usage_labels` sums it; null: none. */
+    labels: json<readonly Label[]>(),
+    /** The generation that this one is a step of; null: it is the caller's own. */
+    parent_id: text(),
+    /** What it did for its parent; null without one. */
+    step: json<StepRow>(),
+  },
+  (t) => [index('generations_parent').on(t.parent_id).where(sql`${t.parent_id} is not null`)],
+)
 
 /** The counters: settled spending of one scope in one window. BYOK spending is counted separately. */
 export const spending = table(

@@ -3,7 +3,7 @@ import type { Caller, RequestOrigin } from '../core/caller.ts'
 import type { Cancellation } from '../core/cancellation.ts'
 import type { Carrier } from '../core/carrier.ts'
 import type { JsonObject } from '../core/events.ts'
-import type { AttemptOutcome, JournalEntry, Settlement } from '../core/generation.ts'
+import type { AttemptOutcome, JournalEntry, Parent, Settlement } from '../core/generation.ts'
 import type { ContentLog } from '../core/generation-content.ts'
 import type { InferenceRequest, RoutedRequest } from '../core/request.ts'
 import type { Closing } from '../core/result.ts'
@@ -81,6 +81,10 @@ export interface RunDeps {
 export interface Opening<Request extends RoutedRequest = RoutedRequest> {
   /** Its body counts in the memory of bodies in flight while the generation runs. */
   readonly incoming: Incoming
+  /** The generation's id, if it was needed before the plan. */
+  readonly id?: string
+  /** The generation that this one is a step of; absent: it is the caller's own. */
+  readonly parent?: Parent | undefined
   readonly snapshot: Snapshot
   readonly caller: Caller
   readonly origin: RequestOrigin

@@ -11,7 +11,7 @@ import type { Generation, Opening } from './generation.ts'
 /** The row that is settled if the process crashes during `attempt`. */
 export function journalEntry(
   generationId: string,
-  { caller, origin, request, startedAt }: Opening,
+  { caller, origin, request, parent, startedAt }: Opening,
   admission: Admission,
   attempt: Attempt | undefined,
 ): JournalEntry {
@@ -36,6 +36,7 @@ export function journalEntry(
     requestId: origin.requestId,
     sessionId: request.sessionId ?? null,
     presetId: request.presetId ?? null,
+    parent,
     guardrails: request.pipeline,
     trace: request.trace,
     externalUser: request.user ?? null,

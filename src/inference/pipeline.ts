@@ -68,7 +68,7 @@ export function begin<Kind extends Metering, Request extends RoutedRequest>(
   const startedAt = performance.now()
   const cached = opening.cache && deps.cache ? lookUp(opening.cache, deps.cache, planning) : undefined
   const planned: Planned = {
-    id: newGenerationId(),
+    id: opening.id ?? newGenerationId(),
     plan: cached?.hit?.plan ?? plan(planning),
     cached,
     cancellation: newCancellation(),

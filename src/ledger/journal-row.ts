@@ -3,7 +3,7 @@ import type { Bound } from '../db/hot-statement.ts'
 import type { journal } from '../db/tables.ts'
 import { amount, brief, briefOrNull, count } from './brief.ts'
 import { briefLabels } from './row.ts'
-import { type ChargedScopes, chargedScopes } from './row-values.ts'
+import { type ChargedScopes, chargedScopes, stepOf } from './row-values.ts'
 
 export type JournalRow = typeof journal.$inferSelect
 
@@ -38,6 +38,8 @@ export const JOURNAL_COLUMNS = [
   'prompt_cost_nano_usd',
   'charged_scopes',
   'labels',
+  'parent_id',
+  'step',
 ] as const satisfies readonly (keyof JournalRow)[]
 
 /** In the order of `JOURNAL_COLUMNS`. Throws a `RangeError` for a cost that is not an integer of nano-dollars. */
@@ -64,6 +66,8 @@ export const journalValuesOf = ({ entry, charged }: Journaled): Bound[] => [
   amount(entry.promptCostNanoUsd),
   charged === null ? null : charged.json,
   entry.labels === undefined ? null : JSON.stringify(briefLabels(entry.labels)),
+  entry.parent?.id ?? null,
+  stepOf(entry),
 ]
 
 /** The fields of a journal row. */
@@ -90,6 +94,7 @@ export const journaledOf = (row: JournalRow): Journaled => ({
     promptTokensEstimate: row.prompt_tokens_estimate,
     promptCostNanoUsd: row.prompt_cost_nano_usd,
     ...(row.labels && { labels: row.labels }),
+    ...(row.parent_id !== null && { parent: { id: row.parent_id, kind: row.step?.kind ?? '' } }),
   },
   charged: chargedScopes(row.charged_scopes ?? []),
   dueAt: 0,

@@ -1,7 +1,7 @@
 import type { AttemptOutcome, Settlement } from '../core/generation.ts'
 import { nanoUsdOf } from '../core/money.ts'
 import type { Bound } from '../db/hot-statement.ts'
-import type { ChargedScope, generations, ProviderResponseRow } from '../db/tables.ts'
+import type { ChargedScope, generations, ProviderResponseRow, StepRow } from '../db/tables.ts'
 import { brief, briefOrNull, count, duration } from './brief.ts'
 import type { Summed } from './summed.ts'
 
@@ -75,6 +75,8 @@ export const ROW_COLUMNS = [
   'guardrails',
   'trace',
   'routing',
+  'parent_id',
+  'step',
 ] as const satisfies readonly (keyof typeof generations.$inferSelect)[]
 
 /** The places in `values` of what the commit fills in. */
@@ -142,7 +144,13 @@ export const valuesOf = (
   settlement.guardrails === undefined ? null : JSON.stringify(settlement.guardrails),
   settlement.trace === undefined ? null : JSON.stringify(settlement.trace),
   settlement.routing,
+  settlement.parent?.id ?? null,
+  stepOf(settlement),
 ]
+
+/** What it did for its parent, as JSON; null without a parent. */
+export const stepOf = ({ parent, counts }: Pick<Settlement, 'parent' | 'counts'>): string | null =>
+  parent === undefined ? null : JSON.stringify({ kind: parent.kind, ...counts } satisfies StepRow)
 
 /** A single attempt that the row describes is stored as its latency: see `generations.provider_responses`. */
 function providerResponses(settlement: Settlement): string {

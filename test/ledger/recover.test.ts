@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { openLedger } from '../../src/ledger/open.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
-import { entryOf, keyGate, makeFolder, NOON, openMigrated, rowsOf } from './fixture.ts'
+import { entryOf, keyGate, makeFolder, NOON, openMigrated, rowsOf, settlementOf } from './fixture.ts'
 
 const CENT = 10_000_000
 
@@ -45,6 +45,38 @@ test('what a crash left in the journal is settled at the next start, once', asyn
   expect((await next.ledger.usageOf('key-1', NOON)).total).toBe(70)
   expect(next.ledger.heldNanoUsd()).toBe(0)
   expect(next.ledger.room([guardrail], NOON).nanoUsd).toBe(10 * CENT - 70)
+  expect(verifyLedger(database).differences).toEqual([])
+  database.close()
+  folder.remove()
+})
+
+test('a step that a crash ended is still a step of its parent', async () => {
+  const folder = makeFolder()
+  const database = openMigrated(folder.databasePath)
+  const { ledger } = openLedger(database, { now: () => NOON })
+  const parent = { id: 'gen-parent', kind: 'fusion.panel' }
+  const finished = settlementOf({ parent, counts: { fetches: 2 } })
+  const hold = ledger.reserve({ ...finished, gates: [], amountNanoUsd: CENT })
+  ledger.journal(finished)
+  await ledger.settle(hold, finished)
+  const running = entryOf({ parent })
+  for (const entry of [running, entryOf()]) {
+    ledger.reserve({ ...entry, gates: [], amountNanoUsd: CENT })
+    ledger.journal(entry)
+  }
+  await ledger.close()
+
+  expect(openLedger(database, { now: () => NOON }).recovered).toBe(2)
+  expect(rowsOf(database, 'SELECT id, parent_id, step, cost_nano_usd FROM generations ORDER BY id')).toEqual([
+    {
+      id: finished.generationId,
+      parent_id: 'gen-parent',
+      step: '{"kind":"fusion.panel","fetches":2}',
+      cost_nano_usd: 500,
+    },
+    { id: running.generationId, parent_id: 'gen-parent', step: '{"kind":"fusion.panel"}', cost_nano_usd: 70 },
+    expect.objectContaining({ parent_id: null, step: null }),
+  ])
   expect(verifyLedger(database).differences).toEqual([])
   database.close()
   folder.remove()
