@@ -1,0 +1,31 @@
+import { isString } from '../../core/json.ts'
+import type { ServerTool } from '../tool.ts'
+import { evaluate } from './evaluate.ts'
+
+/** Enough for every result whose last digits mean something: 0.1 + 0.2 is 0.3. */
+const DIGITS = 15
+
+/** Arithmetic that models get wrong. */
+export const calculator: ServerTool = {
+  name: 'calculator',
+  describe: () => ({
+    description: 'Evaluates an arithmetic expression exactly, such as (3.5 + 2) * sqrt(16) ^ 2.',
+    parameters: {
+      type: 'object',
+      properties: {
+        expression: {
+          type: 'string',
+          description:
+            'Numbers, + - * / % ^, brackets, pi, e, and functions such as sqrt, ln, log, sin, round, max',
+        },
+      },
+      required: ['expression'],
+      additionalProperties: false,
+    },
+  }),
+  async run({ expression }) {
+    if (!isString(expression)) throw new Error('expression must be a text such as "2 * (3 + 4)"')
+    const result = String(Number(evaluate(expression).toPrecision(DIGITS)))
+    return { text: result, item: { expression, result } }
+  },
+}
