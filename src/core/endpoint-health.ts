@@ -1,6 +1,6 @@
 /** Whether an endpoint can be called, as administration and the log report it. */
 
-export type HealthState = 'failing' | 'half_open' | 'rate_limited' | 'refused'
+export type HealthState = 'failing' | 'half_open' | 'rate_limited' | 'refused' | 'unknown_model'
 
 /** An endpoint, with one credential, that is skipped or slowed. Endpoints without an entry are called as usual. */
 export interface EndpointHealth {

@@ -151,6 +151,8 @@ export type UpstreamFailure =
   | 'truncated'
   | 'capacity'
 
+export type Reach = 'endpoint' | 'account'
+
 /** A provider failed us. `reason` is the provider's own text: shown only if `kind` is `caller` or `unsuitable`. */
 export class UpstreamError extends Error {
   /** The HTTP status that upstream answered with; null where there was no answer. */
@@ -159,6 +161,8 @@ export class UpstreamError extends Error {
   readonly code: string | null
   readonly errorType: ErrorType | undefined
   readonly retryAfterMs: number | null
+  /** The requests that it holds for: all to this endpoint, or all with this credential; undefined: this one, or unknown. */
+  readonly reach: Reach | undefined
 
   constructor(
     readonly kind: UpstreamFailure,
@@ -168,6 +172,7 @@ export class UpstreamError extends Error {
       code?: string | null
       errorType?: ErrorType
       retryAfterMs?: number | null
+      reach?: Reach | undefined
       cause?: unknown
     } = {},
   ) {
@@ -179,5 +184,6 @@ export class UpstreamError extends Error {
     this.code = options.code ?? null
     this.errorType = options.errorType
     this.retryAfterMs = options.retryAfterMs ?? null
+    this.reach = options.reach
   }
 }

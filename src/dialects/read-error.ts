@@ -64,7 +64,7 @@ export function isErrorBody(body: unknown): boolean {
 function toError(
   reported: ReportedError,
   status: number,
-  { kind, errorType }: Refusal,
+  { kind, errorType, reach }: Refusal,
   headerRetryAfterMs: number | null,
 ): UpstreamError {
   return new UpstreamError(
@@ -74,6 +74,7 @@ function toError(
       status,
       code: reported.code,
       ...(errorType ? { errorType } : {}),
+      reach,
       retryAfterMs: headerRetryAfterMs ?? reported.retryAfterMs ?? null,
     },
   )

@@ -1,4 +1,4 @@
-import type { ErrorType, UpstreamFailure } from '../core/errors.ts'
+import type { ErrorType, Reach, UpstreamFailure } from '../core/errors.ts'
 
 /** What an error of a provider says about itself. */
 export interface Reported {
@@ -12,6 +12,7 @@ export interface Reported {
 export interface Refusal {
   kind: UpstreamFailure
   errorType?: ErrorType
+  reach?: Reach
 }
 
 interface Row {
@@ -21,7 +22,7 @@ interface Row {
   readonly message?: RegExp
   /** Matches the message, beside `message`. */
   readonly about?: RegExp
-  readonly is: readonly [kind: UpstreamFailure, errorType?: ErrorType]
+  readonly is: readonly [kind: UpstreamFailure, errorType?: ErrorType | undefined, reach?: Reach]
 }
 
 /** The statuses of a request that was rejected; many servers know 400 alone. */
@@ -107,8 +108,22 @@ const ROWS: readonly Row[] = [
   // (HeyPuter/puter#3168), Hugging Face `model_not_supported` (cline#5098), Azure `DeploymentNotFound`, Zhipu `1211`.
   {
     statuses: REJECTED,
-    word: /model_?not_?(?:found|supported|available|exist)|(?:invalid|unknown|unsupported)_model|model_(?:decommissioned|deprecated)|deploymentnotfound|dedicated_endpoint_not_running|^1211$/,
+    word: /model_?not_?(?:found|exist)|(?:invalid|unknown)_model|model_(?:decommissioned|deprecated)|deploymentnotfound|dedicated_endpoint_not_running|^1211$/,
+    is: ['unsuitable', 'not_found', 'endpoint'],
+  },
+  // These are also used for a model without a function that the request needs.
+  {
+    statuses: REJECTED,
+    word: /model_?not_?(?:supported|available)|unsupported_model/,
     is: ['unsuitable', 'not_found'],
+  },
+  // Only a 404 counts for every request: other statuses may repeat a text of the caller. Anthropic: `model: claude-1`.
+  {
+    statuses: [404],
+    about: /\bmodel|deployment/i,
+    message:
+      /\bnot exist\b|not found|not deployed|^model: |end of its life|decommissioned|model is not available/i,
+    is: ['unsuitable', 'not_found', 'endpoint'],
   },
   // DeepSeek `Model Not Exist`, Bedrock `The provided model identifier is invalid` and `reached the end of its life`
   // (recorded 2025), `on-demand throughput isn’t supported` (terricain/aioboto3#352), AWS and OpenAI 403 `access to the model`.
@@ -141,7 +156,8 @@ const ROWS: readonly Row[] = [
     is: ['unsuitable', 'invalid_request'],
   },
   // A route, a method, a media type, a function that it does not have.
-  { statuses: [404, 405, 410], is: ['unsuitable', 'not_found'] },
+  { statuses: [404, 405], is: ['unsuitable', 'not_found'] },
+  { statuses: [410], is: ['unsuitable', 'not_found', 'endpoint'] },
   { statuses: [415, 501], is: ['unsuitable', 'invalid_request'] },
   // FastAPI's words for a value that no schema accepts. Any other 422 is about this server's own schema,
   // such as Mistral's `extra_forbidden` (Gitlawb/openclaude#739).
@@ -170,8 +186,8 @@ export function refusalOf(reported: Reported, status: number): Refusal {
     return { kind: 'unsuitable', errorType: 'content_policy_violation' }
   for (const { is, ...row } of ROWS) {
     if (!matches(row, reported, status)) continue
-    const [kind, errorType] = is
-    return errorType ? { kind, errorType } : { kind }
+    const [kind, errorType, reach] = is
+    return { kind, ...(errorType && { errorType }), ...(reach && { reach }) }
   }
   if (status < 400) return { kind: 'connect' }
   return status < 499 ? { kind: 'caller', errorType: 'invalid_request' } : { kind: 'server' }

@@ -93,6 +93,7 @@ export function assemble(parts: Parts): Assembled {
   )
   const route = (changed: Routing): void => {
     snapshot.route(changed)
+    run.health.forgetUnknown()
     recordPrices()
   }
   const stores = openBodyStores({ file: folder.bodies, sealer, config, logger, now })

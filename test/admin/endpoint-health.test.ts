@@ -90,7 +90,7 @@ test('endpoints that fail are listed with state, cause and the next probe, until
   expect(await listed()).toEqual(rows.slice(1))
   expect(lines()).toEqual([
     'LAB (lab-tiny) answers with errors (HTTP 503); it is skipped and probed until it answers',
-    expect.stringContaining('it is not used for 10 minutes. Replace it, or add credits at the provider'),
+    expect.stringContaining('it is not used for 10 minutes. Replace it, or grant it access at the provider'),
     'the rate limit of BUSY (busy-tiny) is reached; it is skipped until the limit ends',
     'LAB (lab-tiny) answers again',
   ])

@@ -55,6 +55,7 @@ afterAll(async () => {
 beforeEach(() => {
   answers = {}
   called = []
+  gateway.deps.run.health.forgetUnknown()
 })
 
 const ask = (more: Record<string, unknown> = {}, at = gateway) =>
@@ -65,10 +66,16 @@ const ask = (more: Record<string, unknown> = {}, at = gateway) =>
     ...more,
   })
 
-const ENDPOINTS: [what: string, answer: Answer][] = [
+const UNKNOWN_MODEL: [what: string, answer: Answer][] = [
   ['404 model_not_found', refused(404, plain('The model `shared` does not exist', 'model_not_found'))],
-  ['405', refused(405, { message: 'Method Not Allowed' })],
+  ['404 with a sentence', refused(404, plain('Deployment shared not found'))],
+  ["404 in Anthropic's words", refused(404, { type: 'not_found_error', message: 'model: shared' })],
   ['410', refused(410, { message: 'Gone' })],
+]
+const ENDPOINTS: [what: string, answer: Answer][] = [
+  ['404 of something else', refused(404, plain('No such File object'))],
+  ['405', refused(405, { message: 'Method Not Allowed' })],
+  ['400 with the words of a 404', refused(400, plain("Invalid value: 'the model was not found'"))],
   ['413', refused(413, { message: 'Too large', type: 'request_too_large' })],
   ['422', refused(422, { message: 'Unprocessable' })],
   ['451', refused(451, { message: 'Unavailable For Legal Reasons' })],
@@ -94,6 +101,12 @@ describe('another endpoint answers', () => {
       expect([reply.status, called]).toEqual([200, ['one/shared', 'two/shared']])
       await reply.body?.cancel()
     }
+  })
+
+  test.each(UNKNOWN_MODEL)('after %s, and the first one rests', async (_, answer) => {
+    answers['one'] = answer
+    for (let request = 0; request < 3; request++) await (await ask()).body?.cancel()
+    expect(called).toEqual(['one/shared', 'two/shared', 'two/shared', 'two/shared'])
   })
 
   test('20 of 20 requests without preferences, though one of two endpoints has no such model', async () => {
@@ -202,7 +215,7 @@ test('an empty account is not called again, for any of its models, and its opera
     await reply.body?.cancel()
   }
   expect(called).toEqual(['one/shared', 'two/shared', 'two/other'])
-  expect(lines.filter((line) => line.includes('add credits at the provider'))).toHaveLength(1)
+  expect(lines.filter((line) => line.includes('Add credits at the provider'))).toHaveLength(1)
   await own.stop()
 })
 

@@ -37,6 +37,7 @@ const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): 
     succeeded: () => undefined,
     failed: () => undefined,
     forget: () => undefined,
+    forgetUnknown: () => undefined,
     troubled: () => [],
   },
   retries: { countRequest: () => undefined, hasLeft: () => true, take: () => true },

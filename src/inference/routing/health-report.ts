@@ -1,15 +1,17 @@
 /** Words for operators about the health of endpoints: for the log and for GET /endpoints/health. */
 import type { Attempt } from '../../core/attempt.ts'
 import type { EndpointHealth, HealthChange, HealthState } from '../../core/endpoint-health.ts'
-import type { UpstreamFailure } from '../../core/errors.ts'
+import type { UpstreamError, UpstreamFailure } from '../../core/errors.ts'
 import { type Breaker, nextProbe, recentCounts } from './breaker.ts'
+import type { Rest } from './rest.ts'
+
+/** Without the provider's text, which may repeat a request. */
+type Failure = Pick<UpstreamError, 'kind' | 'status' | 'errorType'>
 
 /** The failures of an endpoint and credential since the last success. */
 export interface Trouble {
   readonly attempt: Attempt
-  /** Of the last failure. */
-  readonly kind: UpstreamFailure
-  readonly status: number | null
+  readonly last: Failure
   /** The time of the first failure. */
   readonly since: number
 }
@@ -17,8 +19,7 @@ export interface Trouble {
 interface Standing {
   readonly breaker: Breaker
   readonly host: Breaker | undefined
-  /** The end of a refusal; 0: none. */
-  readonly refusedUntil: number
+  readonly rest: Rest | null
   readonly coolUntil: number
   readonly at: number
 }
@@ -36,56 +37,74 @@ const answered = (status: number | null): string => (status === null ? '' : ` (H
 const nameOf = ({ credential, byokKey }: Attempt): string =>
   byokKey === undefined ? `the credential ${credential.id}` : `the BYOK key ${byokKey.id}`
 
-export const changeOf = (
-  attempt: Attempt,
-  kind: UpstreamFailure | 'well',
-  status: number | null,
+const lineOf = (
+  { endpoint, provider, credential }: Attempt,
+  message: string,
+  isWell: boolean,
 ): HealthChange => ({
-  isWell: kind === 'well',
-  message:
-    kind === 'well'
-      ? `${whichOf(attempt)} answers again`
-      : `${causeOf(attempt, kind, status)}; ${whatNext(attempt, kind)}`,
-  endpointId: attempt.endpoint.id,
-  providerSlug: attempt.provider.slug,
-  credentialId: attempt.credential.id,
+  isWell,
+  message,
+  endpointId: endpoint.id,
+  providerSlug: provider.slug,
+  credentialId: credential.id,
 })
+
+export const changeOf = (attempt: Attempt, failure: Failure): HealthChange =>
+  lineOf(attempt, `${causeOf(attempt, failure)}; ${whatNext(attempt, failure)}`, false)
+
+export const wellAgain = (attempt: Attempt): HealthChange =>
+  lineOf(attempt, `${whichOf(attempt)} answers again`, true)
 
 const whichOf = ({ provider, model }: Attempt): string => `${provider.name} (${model.id})`
 
-function causeOf(attempt: Attempt, kind: UpstreamFailure, status: number | null): string {
-  if (kind === 'credential') return `${attempt.provider.name} rejected ${nameOf(attempt)}${answered(status)}`
+function causeOf(attempt: Attempt, { kind, status }: Failure): string {
+  const { provider, endpoint } = attempt
+  if (kind === 'credential') return `${provider.name} rejected ${nameOf(attempt)}${answered(status)}`
+  if (kind === 'unsuitable')
+    return `${whichOf(attempt)} does not know the model ${JSON.stringify(endpoint.upstreamId)}${answered(status)}`
   if (kind === 'rate-limit') return `the rate limit of ${whichOf(attempt)} is reached`
-  return `${kind === 'connect' ? attempt.provider.name : whichOf(attempt)} ${WORDS[kind] ?? 'answers with errors'}${answered(status)}`
+  return `${kind === 'connect' ? provider.name : whichOf(attempt)} ${WORDS[kind] ?? 'answers with errors'}${answered(status)}`
 }
 
-function whatNext({ byokKey }: Attempt, kind: UpstreamFailure): string {
+function whatNext({ byokKey }: Attempt, { kind, errorType }: Failure): string {
+  if (kind === 'unsuitable')
+    return 'it is skipped, and probed after a minute, later once an hour. Correct "upstream_id" of the model, or remove the model from the entry'
+  if (errorType === 'payment_required')
+    return `it is probed once a minute until it works. ${byokKey ? 'Its workspace must add credits at the provider' : 'Add credits at the provider'}`
   if (kind === 'credential')
-    return `it is not used for 10 minutes. ${byokKey ? 'Its workspace must store a valid one' : 'Replace it, or add credits at the provider'}`
+    return `it is not used for 10 minutes. ${byokKey ? 'Its workspace must store a valid one' : 'Replace it, or grant it access at the provider'}`
   if (kind === 'rate-limit') return 'it is skipped until the limit ends'
   return 'it is skipped and probed until it answers'
 }
 
-/** Null: it is called as usual. Times are on the scale of `at`. */
-export function reportOf(
-  { attempt, kind, status, since }: Trouble,
-  { breaker, host, refusedUntil, coolUntil, at }: Standing,
-): EndpointHealth | null {
+const STATE_OF: Record<Rest['reason'], HealthState> = {
+  refused: 'refused',
+  'unknown-model': 'unknown_model',
+}
+
+/** The state, and when the next request may call it; null: it is called as usual. */
+function stateOf({
+  breaker,
+  host,
+  rest,
+  coolUntil,
+  at,
+}: Standing): [HealthState, nextProbeAt: number] | null {
+  if (rest) return [rest.until > at ? STATE_OF[rest.reason] : 'half_open', Math.max(at, rest.until)]
+  if (coolUntil > at) return ['rate_limited', coolUntil]
   const pauses = [breaker.open, host?.open ?? null].filter((pause) => pause !== null)
-  const state: HealthState | null =
-    refusedUntil > at
-      ? 'refused'
-      : coolUntil > at
-        ? 'rate_limited'
-        : pauses.length === 0
-          ? null
-          : pauses.some(({ until }) => until > at)
-            ? 'failing'
-            : 'half_open'
-  if (state === null) return null
+  if (pauses.length === 0) return null
+  const isPaused = pauses.some(({ until }) => until > at)
+  return [isPaused ? 'failing' : 'half_open', Math.max(at, ...pauses.map(nextProbe))]
+}
+
+/** Null: it is called as usual. Times are on the scale of `at`. */
+export function reportOf({ attempt, last, since }: Trouble, standing: Standing): EndpointHealth | null {
+  const found = stateOf(standing)
+  if (found === null) return null
+  const [state, nextProbeAt] = found
+  const { breaker, host, at } = standing
   const { endpoint, provider, credential, byokKey } = attempt
-  const next = { refused: refusedUntil, rate_limited: coolUntil }
-  const probe = Math.max(at, ...pauses.map(nextProbe))
   return {
     endpointId: endpoint.id,
     modelId: endpoint.modelId,
@@ -94,9 +113,9 @@ export function reportOf(
     credentialId: credential.id,
     byokKeyId: byokKey?.id ?? null,
     state,
-    cause: causeOf(attempt, kind, status),
+    cause: causeOf(attempt, last),
     since,
-    nextProbeAt: state === 'refused' || state === 'rate_limited' ? next[state] : probe,
+    nextProbeAt,
     ...recentCounts(host?.open ? host : breaker, at),
   }
 }

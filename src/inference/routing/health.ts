@@ -3,12 +3,22 @@ import type { EndpointHealth, HealthChange } from '../../core/endpoint-health.ts
 import type { UpstreamError } from '../../core/errors.ts'
 import { neverBack } from '../../core/never-back.ts'
 import { type Breaker, blockedUntil, countBegin, countFailure, countSuccess, newBreaker } from './breaker.ts'
-import { changeOf, reportOf, type Trouble } from './health-report.ts'
+import { changeOf, reportOf, type Trouble, wellAgain } from './health-report.ts'
+import {
+  countCall,
+  newRest,
+  REFUSED,
+  type Rest,
+  refuseAgain,
+  restsUntil,
+  UNKNOWN_MODEL,
+  UNPAID,
+} from './rest.ts'
 
 /** Why an endpoint is skipped, and until when (milliseconds since 1970). */
 export interface Cooldown {
   /** `refused`: the provider rejected the credential. */
-  reason: 'rate-limit' | 'failing' | 'refused'
+  reason: 'rate-limit' | 'failing' | Rest['reason']
   until: number
 }
 
@@ -19,7 +29,7 @@ export interface Cooldown {
 export interface Health {
   /**
    * `isPanic`: more than half of the endpoints that could serve the request are skipped. Then breakers only limit the pace,
-   * and a rate limit without a stated time is ignored.
+   * as the rest of an unknown model does, and a rate limit without a stated time is ignored.
    */
   cooldownOf(attempt: Attempt, isPanic: boolean): Cooldown | null
   /** True if the provider gave an answer in the last 30 seconds, and nothing failed here since the last success. */
@@ -31,6 +41,8 @@ export interface Health {
   failed(attempt: Attempt, error: UpstreamError, began: number): void
   /** The credential was replaced: its history no longer applies. */
   forget(credentialId: string): void
+  /** Entries or the catalogue changed: models that endpoints did not know are called again. */
+  forgetUnknown(): void
   /** Every endpoint that is skipped or slowed. */
   troubled(): EndpointHealth[]
 }
@@ -41,8 +53,10 @@ interface State {
   coolUntil: number
   /** The provider stated the end, so it applies even in panic mode. */
   isCoolHinted: boolean
-  /** The end of the time in which the credential, which the provider refused for this endpoint, is not used; 0: it did not. */
-  refusedUntil: number
+  /** After the provider refused the credential for this endpoint, or does not know the model; null: it did neither. */
+  rest: Rest | null
+  /** The last answer. */
+  answeredAt: number
   /** The last failure, for the report. */
   trouble: Trouble | null
 }
@@ -57,8 +71,8 @@ export interface HealthOptions {
 }
 
 const COOL_WITHOUT_HINT_MS = 5_000
-/** A refused credential is used again after it: balances are topped up and permissions granted at the provider. */
-const REFUSED_MS = 600_000
+/** An endpoint that answered in this time has the model: its refusal is about something else in the request. */
+const HAS_MODEL_MS = 60_000
 /** While no retry is allowed, the next request looks again after it. */
 const LOOK_AGAIN_MS = 1_000
 const WELL_MS = 30_000
@@ -67,7 +81,8 @@ const newState = (): State => ({
   breaker: newBreaker(),
   coolUntil: 0,
   isCoolHinted: false,
-  refusedUntil: 0,
+  rest: null,
+  answeredAt: Number.NEGATIVE_INFINITY,
   trouble: null,
 })
 
@@ -80,8 +95,8 @@ interface Memory extends HealthOptions {
   readonly hosts: Map<string, Breaker>
   /** The time of the last answer, by base URL. */
   readonly answers: Map<string, number>
-  /** Until when credentials are not used for any model of their provider, by provider and credential. */
-  readonly refused: Map<string, number>
+  /** Credentials that are not used for any model of their provider, by provider and credential. */
+  readonly refused: Map<string, Rest>
 }
 
 export function createHealth(options: HealthOptions): Health {
@@ -112,6 +127,8 @@ export function createHealth(options: HealthOptions): Health {
       const at = memory.now()
       const state = knownState(memory, attempt)
       if (state) countBegin(state.breaker, at)
+      const rest = restOf(memory, attempt, state)
+      if (rest) countCall(rest, at)
       const host = memory.hosts.get(attempt.provider.baseUrl)
       if (host) countBegin(host, at)
       return at
@@ -122,6 +139,11 @@ export function createHealth(options: HealthOptions): Health {
       for (const ofEndpoint of memory.states.values()) ofEndpoint.delete(credentialId)
       for (const account of memory.refused.keys())
         if (account.endsWith(`\n${credentialId}`)) memory.refused.delete(account)
+    },
+    forgetUnknown() {
+      for (const ofEndpoint of memory.states.values())
+        for (const state of ofEndpoint.values())
+          if (state.rest?.reason === 'unknown-model') Object.assign(state, { rest: null, trouble: null })
     },
     troubled: () => troubledIn(memory),
   }
@@ -144,15 +166,16 @@ function stateOf({ states }: Memory, { endpoint, credential }: Attempt): State {
   return state
 }
 
-/** 0: the credential was not refused. */
-const refusedUntil = ({ refused }: Memory, attempt: Attempt, state: State | undefined): number =>
-  Math.max(state?.refusedUntil ?? 0, refused.size === 0 ? 0 : (refused.get(accountOf(attempt)) ?? 0))
+/** Null: neither the credential nor the model was refused. */
+const restOf = ({ refused }: Memory, attempt: Attempt, state: State | undefined): Rest | null =>
+  (refused.size === 0 ? undefined : refused.get(accountOf(attempt))) ?? state?.rest ?? null
 
 /** Null: it may be called now. Its time is on the clock that never goes back. */
 function blockOf(memory: Memory, attempt: Attempt, isPanic: boolean, at: number): Cooldown | null {
   const state = knownState(memory, attempt)
-  const refused = refusedUntil(memory, attempt, state)
-  if (refused > at) return { reason: 'refused', until: refused }
+  const rest = restOf(memory, attempt, state)
+  const restUntil = rest ? restsUntil(rest, isPanic) : 0
+  if (rest && restUntil > at) return { reason: rest.reason, until: restUntil }
   if (state && state.coolUntil > at && (!isPanic || state.isCoolHinted))
     return { reason: 'rate-limit', until: state.coolUntil }
   const host = memory.hosts.size === 0 ? undefined : memory.hosts.get(attempt.provider.baseUrl)
@@ -170,30 +193,33 @@ function succeed(memory: Memory, attempt: Attempt, firstContentMs: number): void
   const at = memory.now()
   memory.answers.set(attempt.provider.baseUrl, at)
   const began = at - firstContentMs
-  const wasRefused = refusedUntil(memory, attempt, state) > 0
+  const rested = restOf(memory, attempt, state) !== null
   const wasOpen = countSuccess(state.breaker, began, at)
   const host = memory.hosts.get(attempt.provider.baseUrl)
   const wasHostOpen = host !== undefined && countSuccess(host, began, at)
   state.coolUntil = 0
-  state.refusedUntil = 0
+  state.rest = null
+  state.answeredAt = at
   if (state.breaker.open === null) state.trouble = null
-  if (wasRefused) memory.refused.delete(accountOf(attempt))
-  if (wasOpen || wasRefused || wasHostOpen) memory.onChange(changeOf(attempt, 'well', null))
+  if (rested) memory.refused.delete(accountOf(attempt))
+  if (wasOpen || rested || wasHostOpen) memory.onChange(wellAgain(attempt))
 }
 
 function fail(memory: Memory, attempt: Attempt, error: UpstreamError, began: number): void {
-  const { kind, status } = error
-  if (kind === 'caller' || kind === 'unsuitable' || kind === 'capacity') return
+  const { kind, status, errorType } = error
+  const isUnknown = kind === 'unsuitable' && error.reach === 'endpoint'
+  if (kind === 'caller' || kind === 'capacity' || (kind === 'unsuitable' && !isUnknown)) return
   const state = stateOf(memory, attempt)
   const at = memory.now()
-  const wasRefused = state.trouble?.kind === 'credential'
-  state.trouble = { attempt, kind, status, since: state.trouble?.since ?? at }
+  if (isUnknown && at - state.answeredAt < HAS_MODEL_MS) return
+  const wasRefused = state.trouble?.last.kind === 'credential'
+  state.trouble = { attempt, last: { kind, status, errorType }, since: state.trouble?.since ?? at }
   // An access token may have expired early: the next request gets another one.
   if (kind === 'credential' && hasTokens(attempt) && !wasRefused) return
   if (kind === 'rate-limit') cool(memory, attempt, state, error, at)
-  else if (kind === 'credential') refuse(memory, attempt, state, error, at)
+  else if (kind === 'credential' || isUnknown) rest(memory, attempt, state, error, began)
   else if (countFailure(breakerFor(memory, attempt, state, kind), began, at, memory.random))
-    memory.onChange(changeOf(attempt, kind, status))
+    memory.onChange(changeOf(attempt, error))
 }
 
 /** A failure to connect says nothing about the endpoint: it counts for the host, so for all of its endpoints. */
@@ -209,27 +235,30 @@ function breakerFor(
   return host
 }
 
-function cool(
-  { onChange }: Memory,
-  attempt: Attempt,
-  state: State,
-  { retryAfterMs, status }: UpstreamError,
-  at: number,
-): void {
+function cool({ onChange }: Memory, attempt: Attempt, state: State, error: UpstreamError, at: number): void {
+  const { retryAfterMs } = error
   const wasCool = state.coolUntil > at
   state.isCoolHinted = retryAfterMs !== null
   state.coolUntil = Math.max(state.coolUntil, at + (retryAfterMs ?? COOL_WITHOUT_HINT_MS))
-  if (!wasCool) onChange(changeOf(attempt, 'rate-limit', status))
+  if (!wasCool) onChange(changeOf(attempt, error))
 }
 
-function refuse(memory: Memory, attempt: Attempt, state: State, error: UpstreamError, at: number): void {
-  const { status, errorType } = error
-  const wasRefused = refusedUntil(memory, attempt, state) > at
+/** The endpoint refuses every request, for its model or with this credential; perhaps every endpoint of the credential does. */
+function rest(memory: Memory, attempt: Attempt, state: State, error: UpstreamError, began: number): void {
+  const { status, errorType, kind } = error
+  const at = memory.now()
+  const known = restOf(memory, attempt, state)
+  if (known) {
+    refuseAgain(known, began, at)
+    return
+  }
+  const isUnpaid = errorType === 'payment_required'
   // A 403 can mean this model only; an empty account is empty for every model, whatever the status.
-  if (status === 401 || errorType === 'payment_required')
-    memory.refused.set(accountOf(attempt), at + REFUSED_MS)
-  else state.refusedUntil = at + REFUSED_MS
-  if (!wasRefused) memory.onChange(changeOf(attempt, 'credential', status))
+  if (kind === 'unsuitable') state.rest = newRest('unknown-model', UNKNOWN_MODEL, at)
+  else if (status === 401 || isUnpaid)
+    memory.refused.set(accountOf(attempt), newRest('refused', isUnpaid ? UNPAID : REFUSED, at))
+  else state.rest = newRest('refused', REFUSED, at)
+  memory.onChange(changeOf(attempt, error))
 }
 
 function troubledIn(memory: Memory): EndpointHealth[] {
@@ -243,7 +272,7 @@ function troubledIn(memory: Memory): EndpointHealth[] {
       const report = reportOf(state.trouble, {
         breaker: state.breaker,
         host: memory.hosts.get(attempt.provider.baseUrl),
-        refusedUntil: refusedUntil(memory, attempt, state),
+        rest: restOf(memory, attempt, state),
         coolUntil: state.coolUntil,
         at,
       })

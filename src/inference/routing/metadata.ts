@@ -153,7 +153,7 @@ const isOf =
 const LIMITS = { rule: 'limits', sentence: 'a spending or rate limit does not admit it' }
 const COOLDOWN = {
   rule: 'cooldown',
-  sentence: 'it failed or reached its rate limit a short time ago: see GET /endpoints/health',
+  sentence: 'it failed, reached its rate limit or did not know the model: see GET /endpoints/health',
 }
 const UNUSED = { rule: 'allow_fallbacks', sentence: 'the request permits no fallbacks' }
 

@@ -57,16 +57,21 @@ function openOf(attempts: Attempt[], { cooldownOf, now }: PlanInput): Attempt[] 
   return open
 }
 
-/** True if more than half of the accounts are skipped: then none is skipped for its failures, only slowed. */
+/**
+ * True if more than half of the accounts are skipped: then none is skipped for its failures, only slowed. Endpoints that do
+ * not know the model count only if there are no others.
+ */
 function isPanicOf(attempts: readonly Attempt[], cooldownOf: PlanInput['cooldownOf']): boolean {
   const open = new Set<string>()
   const all = new Set<string>()
   for (const attempt of attempts) {
+    const cooldown = cooldownOf(attempt, false)
+    if (cooldown?.reason === 'unknown-model') continue
     const account = accountOf(attempt)
     all.add(account)
-    if (cooldownOf(attempt, false) === null) open.add(account)
+    if (cooldown === null) open.add(account)
   }
-  return open.size * 2 < all.size
+  return open.size * 2 < all.size || all.size === 0
 }
 
 /** True if an attempt of the plan must be skipped: its endpoint failed since, or enough requests are probing it. */

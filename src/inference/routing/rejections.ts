@@ -25,16 +25,25 @@ export function unknownModel(name: string, { snapshot, request }: PlanInput): Ga
   })
 }
 
-/** 429 if any endpoint is rate-limited, else 503. */
+/** A provider gave this answer a moment ago, so it is not called for it again. */
+const unknownAtProvider = ({ model, provider }: Attempt): GatewayError =>
+  new GatewayError(404, `${provider.name} does not know the model of its endpoint for ${model.id}`, {
+    metadata: { error_type: 'not_found', provider_name: provider.name },
+  })
+
+/** 429 if any endpoint is rate-limited, 404 if every one is known not to have the model, else 503. */
 export function allCoolingDown(
   attempts: readonly Attempt[],
   cooldowns: readonly (Cooldown | null)[],
   now: number,
 ): GatewayError {
-  const cooling = attempts.flatMap((attempt, index) => {
+  const all = attempts.flatMap((attempt, index) => {
     const cooldown = cooldowns[index]
     return cooldown ? [{ attempt, cooldown }] : []
   })
+  const cooling = all.filter(({ cooldown }) => cooldown.reason !== 'unknown-model')
+  const [unknown] = all
+  if (unknown && cooling.length === 0) return unknownAtProvider(unknown.attempt)
   const soonest = cooling.toSorted((a, b) => a.cooldown.until - b.cooldown.until)[0]
   const limited = cooling.filter(({ cooldown }) => cooldown.reason === 'rate-limit')
   const first = limited.toSorted((a, b) => a.cooldown.until - b.cooldown.until)[0] ?? soonest

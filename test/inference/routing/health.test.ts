@@ -226,15 +226,18 @@ describe('rate limits', () => {
 })
 
 describe('a refused credential', () => {
-  const errors = [refused(401), refused(402, 'payment_required'), refused(429, 'payment_required')]
-  for (const error of errors)
-    test(`(${error.status}) is not used for any model of its provider, for 10 minutes`, () => {
+  const errors: [UpstreamError, ms: number][] = [
+    [refused(401), 600_000],
+    [refused(429, 'payment_required'), 30_000],
+  ]
+  for (const [error, ms] of errors)
+    test(`(${error.status}) is not used for any model of its provider, for ${ms / 1_000} s`, () => {
       failTimes(1, error)
-      expect(health.cooldownOf(a, true)).toEqual({ reason: 'refused', until: now + 600_000 })
+      expect(health.cooldownOf(a, true)).toEqual({ reason: 'refused', until: now + ms })
       expect(isShut(attemptAt('a', 'c1', 'lab/other'), true)).toBe(true)
       expect(isShut(attemptAt('b', 'c1'), true)).toBe(false)
       expect(isShut(attemptAt('a', 'c2'), true)).toBe(false)
-      now += 600_000
+      now += ms
       expect(isShut(a)).toBe(false)
     })
   test('(403) is not used for the model', () => {
@@ -260,7 +263,7 @@ test('each change is logged once', () => {
   health.succeeded(a, 5)
   expect(messages()).toEqual([
     'A (lab/tiny) answers with errors (HTTP 500); it is skipped and probed until it answers',
-    'B rejected the credential c1 (HTTP 401); it is not used for 10 minutes. Replace it, or add credits at the provider',
+    'B rejected the credential c1 (HTTP 401); it is not used for 10 minutes. Replace it, or grant it access at the provider',
     'the rate limit of C (lab/tiny) is reached; it is skipped until the limit ends',
     'A (lab/tiny) answers again',
   ])

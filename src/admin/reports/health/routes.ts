@@ -15,9 +15,9 @@ const endpointHealth = t.Object({
   provider_name: t.String(),
   credential: t.String({ description: 'The name of the credential, never the secret.' }),
   byok_key_id: nullable(t.String()),
-  state: t.UnionEnum(['failing', 'half_open', 'rate_limited', 'refused'], {
+  state: t.UnionEnum(['failing', 'half_open', 'rate_limited', 'refused', 'unknown_model'], {
     description:
-      '`failing`: skipped after failures. `half_open`: probed by a few requests. `rate_limited`: skipped until the limit ends. `refused`: the provider rejected the credential.',
+      '`failing`: skipped after failures. `half_open`: probed by a few requests. `rate_limited`: skipped until the limit ends. `refused`: the provider rejected the credential. `unknown_model`: the provider does not have the model.',
   }),
   cause: t.String({ description: 'A sentence, without the provider’s own text.' }),
   since: instant('The first failure after the last success.'),
