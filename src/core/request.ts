@@ -132,8 +132,11 @@ export interface Sampling {
 /** Fields of every kind of request, for routing, the reservation and the record. */
 export interface RoutedRequest {
   apiType: ApiType
-  /** The caller's dialect and unchanged body: a provider of the same dialect gets a copy of it. */
-  dialect: DialectName
+  /**
+   * The caller's dialect and unchanged body: a provider of the same dialect gets a copy of it. Null: the gateway itself
+   * made the request (`newConversation`), and each egress writes it from the neutral one.
+   */
+  dialect: DialectName | null
   body: JsonObject
   /** The body without earlier turns and the content of files, if `body` contains any; for the content log. */
   unexpanded?: JsonObject
@@ -164,6 +167,8 @@ export const bodyIn = ({ dialect, body }: RoutedRequest, written: DialectName): 
 /** A caller's request for a conversation in no dialect: each ingress makes one, each egress writes one. */
 export interface InferenceRequest extends RoutedRequest {
   messages: Message[]
+  /** `messages`, `tools` or `toolChoice` were changed since the parse: those of `body` are outdated, and not sent. */
+  rewritten?: true
   tools: Tool[]
   toolChoice?: ToolChoice
   parallelToolCalls?: boolean
@@ -190,3 +195,19 @@ export interface InferenceRequest extends RoutedRequest {
   /** The caller's client breaks on events that the vendor of its dialect does not send. */
   strictEvents?: boolean
 }
+
+/** A conversation that the gateway itself begins. */
+export const newConversation = (
+  fields: Pick<InferenceRequest, 'models' | 'messages'> & Partial<InferenceRequest>,
+): InferenceRequest => ({
+  apiType: 'completions',
+  dialect: null,
+  body: { messages: fields.messages },
+  stream: false,
+  preferences: { allowFallbacks: true, requireParameters: false },
+  parameters: [],
+  tools: [],
+  sampling: {},
+  echoUpstreamBody: false,
+  ...fields,
+})

@@ -25,7 +25,8 @@ export function dialectFor(
   const dialects = dialectsOf(provider, endpoint)
   const [first] = dialects
   if (refusal) return dialects.find((dialect) => refusal(dialect, endpoint) === null) ?? first
-  const usual = dialects.includes(request.dialect) ? request.dialect : first
+  const { dialect } = request
+  const usual = dialect !== null && dialects.includes(dialect) ? dialect : first
   if (usual !== 'chat' || !dialects.includes('responses')) return usual
   return prefersResponses(request, provider, endpoint) ? 'responses' : usual
 }

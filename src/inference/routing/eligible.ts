@@ -37,7 +37,9 @@ const rules: readonly Rule[] = [
   },
   (endpoint, provider, { request: { serverTool, dialect } }) =>
     serverTool === undefined ||
-    (provider.quirks.serverTools === true && dialectsOf(provider, endpoint).includes(dialect))
+    (provider.quirks.serverTools === true &&
+      dialect !== null &&
+      dialectsOf(provider, endpoint).includes(dialect))
       ? null
       : {
           rule: 'input',

@@ -14,6 +14,7 @@ import { throughContext } from './context-cache/apply.ts'
 import { withWriting } from './context-cache/charge.ts'
 import { makeContext } from './context-cache/make.ts'
 import { type Dispatched, untilContent, upstreamIdOf } from './first-content.ts'
+import { buildRewritten } from './rewritten.ts'
 
 /** Every dialect that the settings accept has an entry. */
 const egressByDialect: Partial<Record<DialectName, Egress>> = egresses
@@ -137,9 +138,10 @@ function throughContexts(call: DialectCall, attempt: Attempt, generation: Conver
 
 /** Builds the call. Fields that only the caller's dialect supports are dropped and reported in every other dialect. */
 function buildInDialect(request: InferenceRequest, attempt: Attempt, egress: Egress): DialectCall {
-  const call = egress.build(request, attempt)
-  const { ownFields = NO_FIELDS, unreadable = NO_FIELDS } = request
   const isOwn = attempt.dialect === request.dialect
+  const isOutdated = isOwn && request.rewritten
+  const call = isOutdated ? buildRewritten(request, attempt, egress) : egress.build(request, attempt)
+  const { ownFields = NO_FIELDS, unreadable = NO_FIELDS } = request
   if (unreadable.length === 0 && (isOwn || ownFields.length === 0)) return call
   // Some dialects have a field with the same name and meaning.
   const isLost = (name: string): boolean =>

@@ -13,7 +13,7 @@ export interface NativeOutput {
 }
 
 export interface NativeInput {
-  dialect: DialectName
+  dialect: DialectName | null
   isStream: boolean
   scanners: Scanners
   /** Ends all open texts, and releases what was held. */
