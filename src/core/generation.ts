@@ -28,7 +28,8 @@ export interface JournalEntry {
   readonly providerSlug: string
   readonly providerName: string
   readonly endpointId: string
-  readonly apiType: ApiType
+  /** `tool`: a paid call of a tool of the gateway. */
+  readonly apiType: ApiType | 'tool'
   readonly streamed: boolean
   readonly isByok: boolean
   readonly origin: string

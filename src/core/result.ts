@@ -53,8 +53,19 @@ export interface Closing {
   completionCostNanoUsd: number
   isByok: boolean
   serviceTier: string | null
+  /** What the gateway's own tools cost, as part of `costNanoUsd`, and how often they ran; absent: they did not. */
+  serverTools?: ServerToolUse
   /** Present when the caller opted in by header. */
   serviceMetadata: RoutingMetadata | null
+}
+
+/** The use of the gateway's own tools in one request. */
+export interface ServerToolUse {
+  costNanoUsd: number
+  /** Calls that the model made, and those of them that ran. */
+  requested: number
+  executed: number
+  searches: number
 }
 
 /** Where a request's time went, in milliseconds. A phase that was not reached is absent. */

@@ -26,7 +26,7 @@ export const journal = table('journal', {
   provider_slug: text().notNull(),
   provider_name: text().notNull(),
   endpoint_id: text().notNull(),
-  api_type: word<ApiType>().notNull(),
+  api_type: word<ApiType | 'tool'>().notNull(),
   streamed: boolean().notNull(),
   is_byok: boolean().notNull(),
   origin: text().notNull(),

@@ -98,7 +98,7 @@ export const generations = table(
     provider_name: text().notNull(),
     endpoint_id: text().notNull(),
     upstream_id: text(),
-    api_type: word<ApiType>().notNull(),
+    api_type: word<ApiType | 'tool'>().notNull(),
     router: text().notNull(),
     service_tier: text(),
     data_region: text().notNull().default('global'),

@@ -6,7 +6,7 @@ import type { JsonObject } from '../core/events.ts'
 import type { AttemptOutcome, JournalEntry, Parent, Settlement } from '../core/generation.ts'
 import type { ContentLog } from '../core/generation-content.ts'
 import type { InferenceRequest, RoutedRequest } from '../core/request.ts'
-import type { Closing } from '../core/result.ts'
+import type { Closing, ServerToolUse } from '../core/result.ts'
 import type { Snapshot } from '../core/snapshot.ts'
 import type { Incoming } from '../http/incoming.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -77,6 +77,18 @@ export interface RunDeps {
   onLost(error: unknown, generationId: string): void
 }
 
+/** The parent of a step that is about to run, with the caller's request. */
+interface OpenParent extends Parent {
+  readonly request: RoutedRequest
+}
+
+/** What the steps of one generation cost and did until now. Whatever runs for it adds to the same object. */
+export interface StepTotals {
+  /** With the costs of tools. */
+  costNanoUsd: number
+  readonly tools: ServerToolUse
+}
+
 /** A request as its route has read it: the input of `begin`. */
 export interface Opening<Request extends RoutedRequest = RoutedRequest> {
   /** Its body counts in the memory of bodies in flight while the generation runs. */
@@ -84,7 +96,9 @@ export interface Opening<Request extends RoutedRequest = RoutedRequest> {
   /** The generation's id, if it was needed before the plan. */
   readonly id?: string
   /** The generation that this one is a step of; absent: it is the caller's own. */
-  readonly parent?: Parent | undefined
+  readonly parent?: OpenParent | undefined
+  /** The costs of its steps, which they add to; absent: it has none. */
+  readonly steps?: StepTotals | undefined
   readonly snapshot: Snapshot
   readonly caller: Caller
   readonly origin: RequestOrigin

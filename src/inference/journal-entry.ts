@@ -11,17 +11,17 @@ import type { Generation, Opening } from './generation.ts'
 /** The row that is settled if the process crashes during `attempt`. */
 export function journalEntry(
   generationId: string,
-  { caller, origin, request, parent, startedAt }: Opening,
+  opening: Opening,
   admission: Admission,
   attempt: Attempt | undefined,
 ): JournalEntry {
   if (attempt === undefined) throw new Error('a plan without attempts')
   const { promptOnly, promptTokensEstimate } = admission
   const prompt = promptOnly ?? { ...NO_USAGE, inputTokens: promptTokensEstimate }
+  const { request } = opening
   return {
+    ...callersFields(opening, request),
     generationId,
-    keyHash: caller.key.hash,
-    workspaceId: caller.workspace.id,
     modelId: attempt.model.id,
     providerSlug: attempt.provider.slug,
     providerName: attempt.provider.name,
@@ -29,23 +29,35 @@ export function journalEntry(
     apiType: request.apiType,
     streamed: request.stream,
     isByok: attempt.byokKey !== undefined,
+    guardrails: request.pipeline,
+    promptTokensEstimate,
+    promptMedia: admission.promptMedia,
+    promptCostNanoUsd: Math.min(heldFor(attempt, admission), costOf(prompt, pricingOf(attempt)).totalNanoUsd),
+  }
+}
+
+/** What a row has of its caller. A step has the labels, the user and the session of the request that it is a step of. */
+export function callersFields(
+  { caller, origin, parent, startedAt }: Pick<Opening, 'caller' | 'origin' | 'parent' | 'startedAt'>,
+  request: RoutedRequest,
+) {
+  const asked = parent?.request ?? request
+  return {
+    keyHash: caller.key.hash,
+    workspaceId: caller.workspace.id,
     origin: origin.origin,
     httpReferer: origin.httpReferer,
     title: origin.title,
     userAgent: origin.userAgent,
     requestId: origin.requestId,
-    sessionId: request.sessionId ?? null,
-    presetId: request.presetId ?? null,
-    parent,
-    guardrails: request.pipeline,
-    trace: request.trace,
-    externalUser: request.user ?? null,
-    labels: labelsOf(request),
+    sessionId: asked.sessionId ?? null,
+    presetId: asked.presetId ?? null,
+    parent: parent && { id: parent.id, kind: parent.kind },
+    trace: asked.trace,
+    externalUser: asked.user ?? null,
+    labels: labelsOf(asked),
     startedAt,
-    promptTokensEstimate,
-    promptMedia: admission.promptMedia,
-    promptCostNanoUsd: Math.min(heldFor(attempt, admission), costOf(prompt, pricingOf(attempt)).totalNanoUsd),
-  }
+  } satisfies Partial<JournalEntry>
 }
 
 /** The amount reserved for the account that `attempt` uses. */

@@ -12,6 +12,7 @@ import { heldFor } from './journal-entry.ts'
 import type { Ending, Settled } from './reply/meter.ts'
 import type { CachedReply } from './response-cache/store.ts'
 import { routingMetadata, storedRouting } from './routing/metadata.ts'
+import { addStep } from './steps/family.ts'
 import { timingsOf } from './times.ts'
 import { CallerDisconnected } from './upstream/abort.ts'
 import { callerClosed, errorForCaller, isReported, withRouting } from './upstream/failure.ts'
@@ -43,6 +44,7 @@ async function settleOnce(generation: Generation, ending: Ending): Promise<Closi
   deps.onSettled(settlement, caller, generation.opening.incoming)
   const { totalNanoUsd, promptNanoUsd, completionNanoUsd } = cost
   const { isByok } = settlement
+  addStep(generation.opening, isByok ? 0 : totalNanoUsd)
   return {
     finishes: meter.finishes,
     completed: Math.floor(settlement.endedAt / 1000),

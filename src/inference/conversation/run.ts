@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
 import { retainsNothing } from '../../core/guardrail.ts'
 import type { InferenceRequest } from '../../core/request.ts'
-import type { ReplyContext } from '../../core/result.ts'
+import type { InferenceResult, ReplyContext } from '../../core/result.ts'
 import { turnAfterLong } from '../../core/turn.ts'
 import type { Ingress } from '../../dialects/dialect.ts'
 import { admit, tokensOf } from '../admission/admit.ts'
@@ -16,6 +16,7 @@ import { createTextStream, type TextStream } from '../reply/text-stream.ts'
 import { createToolWatch } from '../reply/tool-watch.ts'
 import { needsOf } from '../routing/needs.ts'
 import { fail, metadataOf, settle } from '../settle.ts'
+import { withSteps } from '../steps/family.ts'
 import { mayRetain } from '../upstream/context-cache/apply.ts'
 import { dispatch } from '../upstream/dispatch.ts'
 import type { Dispatched } from '../upstream/first-content.ts'
@@ -29,7 +30,7 @@ export interface ConversationOpening extends Opening<InferenceRequest> {
 
 /** Plans and admits a conversation; see `begin`. */
 export function beginConversation(
-  opening: ConversationOpening,
+  opening: Opening<InferenceRequest>,
   deps: RunDeps,
 ): Conversation | Promise<Conversation> {
   const { request, caller, startedAt } = opening
@@ -56,11 +57,8 @@ export async function completeReply(
 ): Promise<string> {
   try {
     if (recorder) await recorder.begin(unansweredContext(generation))
-    const dispatched = await dispatch(generation, ingress.gather)
-    generation.dropped = dispatched.dropped
-    const result = await collect(dispatched.frames, generation.meter.see)
-    generation.content?.takeResult(result)
-    const closing = await settle(generation, 'complete')
+    const { dispatched, result } = await runToEnd(generation, ingress.gather)
+    const closing = withSteps(await settle(generation, 'complete'), generation)
     const writtenAt = performance.now()
     const reply = ingress.writeReply(result, replyContext(generation, dispatched), closing)
     const turn = turnAfterLong(writtenAt)
@@ -72,6 +70,18 @@ export async function completeReply(
   } finally {
     end(generation)
   }
+}
+
+/** The complete reply, before its settlement. */
+export async function runToEnd(
+  generation: Conversation,
+  gather?: Ingress['gather'],
+): Promise<{ dispatched: Dispatched; result: InferenceResult }> {
+  const dispatched = await dispatch(generation, gather)
+  generation.dropped = dispatched.dropped
+  const result = await collect(dispatched.frames, generation.meter.see)
+  generation.content?.takeResult(result)
+  return { dispatched, result }
 }
 
 async function record(recorder: ResponseRecorder, reply: JsonObject): Promise<void> {

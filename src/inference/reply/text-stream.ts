@@ -5,6 +5,7 @@ import type { StreamWriter } from '../../dialects/dialect.ts'
 import type { Generation } from '../generation.ts'
 import { end } from '../pipeline.ts'
 import { settle } from '../settle.ts'
+import { withSteps } from '../steps/family.ts'
 import { type CallerDisconnected, onDisconnect } from '../upstream/abort.ts'
 import { errorForCaller, inStream, isReported } from '../upstream/failure.ts'
 import type { Dispatched } from '../upstream/first-content.ts'
@@ -137,7 +138,7 @@ async function readOn(streaming: Streaming): Promise<void> {
     return turnOfLoop()
   }
   streaming.isSettling = true
-  const closing = await settle(streaming.generation, 'complete')
+  const closing = withSteps(await settle(streaming.generation, 'complete'), streaming.generation)
   streaming.unsent += streaming.writer?.end(closing) ?? ''
   streaming.hasEnded = true
   if (streaming.unsent.length > PIECE_CHARACTERS) await turnOfLoop()

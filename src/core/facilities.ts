@@ -1,0 +1,44 @@
+import type { StepCounts } from './generation.ts'
+import type { InferenceRequest } from './request.ts'
+import type { Closing, InferenceResult } from './result.ts'
+
+/** What a plugin or a tool of the gateway can have done for a generation, each as a step on the ledger. */
+export interface Facilities {
+  /** A further conversation, by the same caller within the same limits. Throws the caller's error. */
+  ask(request: InferenceRequest, asking: Asking): Promise<Asked>
+  /** A call that costs money: reserved before it is made. Throws what `run` throws, and the refusal of a limit. */
+  pay<Value>(payment: Payment, run: (signal: AbortSignal) => Promise<Paid<Value>>): Promise<Value>
+}
+
+export interface Asking {
+  /** See `Parent.kind`. */
+  readonly kind: string
+  /** Ends this step alone; absent: it ends with the request. */
+  readonly signal?: AbortSignal
+}
+
+export interface Asked {
+  readonly id: string
+  /** The model and the provider that answered. */
+  readonly model: string
+  readonly providerName: string
+  readonly result: InferenceResult
+  readonly closing: Closing
+}
+
+export interface Payment {
+  /** See `Parent.kind`. */
+  readonly kind: string
+  /** The row's model, such as `openrouter:web_search`. */
+  readonly name: string
+  /** The row's provider: the slug of the engine that is paid. */
+  readonly engine: string
+  /** 0: free, and counted all the same. */
+  readonly atMostNanoUsd: number
+}
+
+export interface Paid<Value> {
+  readonly value: Value
+  readonly costNanoUsd: number
+  readonly counts?: StepCounts
+}
