@@ -7,7 +7,7 @@ import { type Family, newStepTotals } from '../../../src/inference/steps/family.
 import type { Gateway } from '../../gateway.ts'
 import { incomingOf } from '../../incoming.ts'
 
-export const hello: Message[] = [{ role: 'user', content: 'Hello' }]
+const hello: Message[] = [{ role: 'user', content: 'Hello' }]
 
 export const conversation = (model: string, maxOutputTokens = 5) =>
   newConversation({ models: [model], messages: hello, maxOutputTokens })
