@@ -2,18 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { nullable, integer as wholeNumber } from '../http/schemas.ts'
 import { index, integer, real, table, text } from './columns.ts'
-import {
-  columnsOf,
-  createdInstant,
-  fixed,
-  given,
-  hidden,
-  optional,
-  required,
-  resourceOf,
-  updatedInstant,
-  withDefault,
-} from './fields.ts'
+import * as field from './fields.ts'
 import { flag, shownUuid, words } from './kinds.ts'
 
 const audited = true
@@ -32,12 +21,12 @@ const share = {
   }),
   view: Type.Number(),
 }
-const name = required(words({ minLength: 1, maxLength: 200 }))
+const name = field.required(words({ minLength: 1, maxLength: 200 }))
 
 const fields = {
-  id: given(text().primaryKey(), shownUuid()),
-  provider: fixed(
-    required(
+  id: field.given(text().primaryKey(), shownUuid()),
+  provider: field.fixed(
+    field.required(
       words({
         minLength: 1,
         maxLength: 100,
@@ -47,11 +36,11 @@ const fields = {
   ),
   /** Default: the vendor's. */
   name: { ...name, create: Type.Optional(name.create) },
-  label: { ...given(text().notNull(), Type.String({ description: 'Masked form.' })), audited },
+  label: { ...field.given(text().notNull(), Type.String({ description: 'Masked form.' })), audited },
   /** `v1.<key id>.<nonce>.<ciphertext and tag>`: see db/seal.ts. */
-  sealed_secret: hidden(text().notNull()),
+  sealed_secret: field.hidden(text().notNull()),
   base_url: {
-    ...given(
+    ...field.given(
       text(),
       nullable(Type.String({ description: "Null: the vendor's own address, or the entry's." })),
     ),
@@ -60,17 +49,17 @@ const fields = {
     ),
     audited,
   },
-  disabled: withDefault(flag('Whether it is left unused; default false.'), false),
-  sort_order: withDefault(order, 0),
-  weight: optional(share),
-  created_at: createdInstant(),
-  updated_at: updatedInstant(),
+  disabled: field.withDefault(flag('Whether it is left unused; default false.'), false),
+  sort_order: field.withDefault(order, 0),
+  weight: field.optional(share),
+  created_at: field.createdInstant(),
+  updated_at: field.updatedInstant(),
 }
 
-export const providerCredentials = table('provider_credentials', columnsOf(fields), (t) => [
+export const providerCredentials = table('provider_credentials', field.columnsOf(fields), (t) => [
   index('provider_credentials_provider').on(t.provider, t.sort_order),
 ])
-export const credential = resourceOf(
+export const credential = field.resourceOf(
   'credential',
   providerCredentials.id,
   providerCredentials,

@@ -5,39 +5,16 @@ import type { LimitReset } from '../core/snapshot.ts'
 import { inWorkspace } from '../http/schemas.ts'
 import { index, json, table, text, uniqueIndex } from './columns.ts'
 import { contentFilter, contentFilterBuiltin } from './content-filters.ts'
-import {
-  columnsOf,
-  createdInstant,
-  given,
-  named,
-  optional,
-  required,
-  resourceOf,
-  updatedInstant,
-  withDefault,
-} from './fields.ts'
+import * as field from './fields.ts'
 import { apiKeys } from './keys.ts'
-import { flag, oneOf, shownUuid, usd, wordOf, words } from './kinds.ts'
+import { flag, names, oneOf, shownUuid, textsOf, usd, wordOf, words } from './kinds.ts'
 import { rateLimits } from './rate-limits.ts'
 import { byUser, ofWorkspace } from './table-parts.ts'
 
-const names = (description: string) => ({
-  column: json<string[]>(),
-  body: Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
-    minItems: 1,
-    maxItems: 1000,
-    description: `${description}; null: no restriction.`,
-  }),
-  view: Type.Array(Type.String()),
+const regions = textsOf(wordOf(['global', 'europe', 'us']), {
+  minItems: 1,
+  description: 'Only endpoints that process prompts in these regions; null: anywhere.',
 })
-const regions = {
-  column: json<string[]>(),
-  body: Type.Array(wordOf(['global', 'europe', 'us']), {
-    minItems: 1,
-    description: 'Only endpoints that process prompts in these regions; null: anywhere.',
-  }),
-  view: Type.Array(Type.String()),
-}
 const filters = <Filter extends typeof contentFilter | typeof contentFilterBuiltin>(
   filter: Filter,
   maxItems: number,
@@ -49,32 +26,34 @@ const filters = <Filter extends typeof contentFilter | typeof contentFilterBuilt
 
 const fields = {
   /** UUID. A workspace names the id of its default guardrail. */
-  id: given(text().primaryKey(), shownUuid()),
-  name: required(words({ minLength: 1, maxLength: 200 })),
-  description: optional(words({ maxLength: 1000 })),
-  allowed_models: optional(names('Only these models, by any name that requests may use')),
-  ignored_models: optional(names('None of these models')),
-  allowed_providers: optional(names('Only these providers, by slug or name')),
-  ignored_providers: optional(names('None of these providers')),
-  allowed_data_regions: optional(regions),
-  content_filter_builtins: optional(filters(contentFilterBuiltin, 50)),
-  content_filters: optional(filters(contentFilter, 200)),
-  enable_free_model_publication: optional(flag('Whether free models that publish prompts may be used.')),
-  enable_free_model_training: optional(flag('Whether free models that train on prompts may be used.')),
-  enable_paid_model_training: optional(flag('Whether paid models that train on prompts may be used.')),
-  enforce_zdr: optional(flag('Sets each of the flags below that is omitted. Deprecated.')),
-  enforce_zdr_anthropic: optional(flag("Anthropic's models only where nothing is retained.")),
-  enforce_zdr_google: optional(flag("Google's models only where nothing is retained.")),
-  enforce_zdr_openai: optional(flag("OpenAI's models only where nothing is retained.")),
-  enforce_zdr_xai: optional(flag("xAI's models only where nothing is retained.")),
-  enforce_zdr_other: optional(flag('All other models only where nothing is retained.')),
-  include_byok_in_budgets: withDefault(
+  id: field.given(text().primaryKey(), shownUuid()),
+  name: field.required(words({ minLength: 1, maxLength: 200 })),
+  description: field.optional(words({ maxLength: 1000 })),
+  allowed_models: field.optional(names(1, 1000, 'Only these models, by any name that requests may use')),
+  ignored_models: field.optional(names(1, 1000, 'None of these models')),
+  allowed_providers: field.optional(names(1, 1000, 'Only these providers, by slug or name')),
+  ignored_providers: field.optional(names(1, 1000, 'None of these providers')),
+  allowed_data_regions: field.optional(regions),
+  content_filter_builtins: field.optional(filters(contentFilterBuiltin, 50)),
+  content_filters: field.optional(filters(contentFilter, 200)),
+  enable_free_model_publication: field.optional(
+    flag('Whether free models that publish prompts may be used.'),
+  ),
+  enable_free_model_training: field.optional(flag('Whether free models that train on prompts may be used.')),
+  enable_paid_model_training: field.optional(flag('Whether paid models that train on prompts may be used.')),
+  enforce_zdr: field.optional(flag('Sets each of the flags below that is omitted. Deprecated.')),
+  enforce_zdr_anthropic: field.optional(flag("Anthropic's models only where nothing is retained.")),
+  enforce_zdr_google: field.optional(flag("Google's models only where nothing is retained.")),
+  enforce_zdr_openai: field.optional(flag("OpenAI's models only where nothing is retained.")),
+  enforce_zdr_xai: field.optional(flag("xAI's models only where nothing is retained.")),
+  enforce_zdr_other: field.optional(flag('All other models only where nothing is retained.')),
+  include_byok_in_budgets: field.withDefault(
     flag("Whether spending with the workspace's BYOK keys counts."),
     false,
   ),
   /** With `reset_interval`, or neither. */
-  limit_nano_usd: optional(
-    named(
+  limit_nano_usd: field.optional(
+    field.named(
       'limit_usd',
       usd({
         exclusiveMinimum: 0,
@@ -82,38 +61,38 @@ const fields = {
       }),
     ),
   ),
-  reset_interval: optional(
+  reset_interval: field.optional(
     oneOf<LimitReset>(
       ['daily', 'weekly', 'monthly'],
       'When the budget starts anew: at 00:00 UTC, weeks on Monday, months on the 1st.',
     ),
   ),
-  rate_limits: optional(rateLimits('each key and each member')),
-  workspace_id: { ...given(ofWorkspace(), shownUuid()), create: inWorkspace.workspace_id },
-  created_at: createdInstant(),
-  updated_at: updatedInstant(),
+  rate_limits: field.optional(rateLimits('each key and each member')),
+  workspace_id: { ...field.given(ofWorkspace(), shownUuid()), create: inWorkspace.workspace_id },
+  created_at: field.createdInstant(),
+  updated_at: field.updatedInstant(),
 }
 
-export const guardrails = table('guardrails', columnsOf(fields), (t) => [
+export const guardrails = table('guardrails', field.columnsOf(fields), (t) => [
   index('guardrails_workspace').on(t.workspace_id, t.created_at),
 ])
-export const guardrail = resourceOf('guardrail', guardrails.id, guardrails, fields)
+export const guardrail = field.resourceOf('guardrail', guardrails.id, guardrails, fields)
 export type GuardrailRow = typeof guardrails.$inferSelect
 
 const assigned = () => ({
-  id: given(text().primaryKey(), shownUuid()),
-  guardrail_id: given(
+  id: field.given(text().primaryKey(), shownUuid()),
+  guardrail_id: field.given(
     text()
       .notNull()
       .references(() => guardrails.id, { onDelete: 'cascade' }),
     shownUuid(),
   ),
-  assigned_by: given(byUser(), Type.String({ description: 'User id.' })),
-  created_at: createdInstant('When it was assigned.'),
+  assigned_by: field.given(byUser(), Type.String({ description: 'User id.' })),
+  created_at: field.createdInstant('When it was assigned.'),
 })
 const keyFields = {
   ...assigned(),
-  key_hash: given(
+  key_hash: field.given(
     text()
       .notNull()
       .references(() => apiKeys.hash),
@@ -121,18 +100,18 @@ const keyFields = {
   ),
 }
 // A key and a member have at most one guardrail.
-export const guardrailKeys = table('guardrail_keys', columnsOf(keyFields), (t) => [
+export const guardrailKeys = table('guardrail_keys', field.columnsOf(keyFields), (t) => [
   uniqueIndex('guardrail_keys_key').on(t.key_hash),
   index('guardrail_keys_guardrail').on(t.guardrail_id),
 ])
-export const keyAssignment = resourceOf('key_assignment', guardrailKeys.id, guardrailKeys, keyFields)
+export const keyAssignment = field.resourceOf('key_assignment', guardrailKeys.id, guardrailKeys, keyFields)
 
-const memberFields = { ...assigned(), user_id: given(byUser(), Type.String()) }
-export const guardrailMembers = table('guardrail_members', columnsOf(memberFields), (t) => [
+const memberFields = { ...assigned(), user_id: field.given(byUser(), Type.String()) }
+export const guardrailMembers = table('guardrail_members', field.columnsOf(memberFields), (t) => [
   uniqueIndex('guardrail_members_user').on(t.user_id),
   index('guardrail_members_guardrail').on(t.guardrail_id),
 ])
-export const memberAssignment = resourceOf(
+export const memberAssignment = field.resourceOf(
   'member_assignment',
   guardrailMembers.id,
   guardrailMembers,

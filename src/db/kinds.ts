@@ -1,7 +1,7 @@
 /** Kinds of values that several resources have. */
-import { type SchemaOptions, Type } from '@sinclair/typebox'
+import { type ArrayOptions, type SchemaOptions, type TSchema, Type } from '@sinclair/typebox'
 import { nanoUsdOf, usdOf } from '../core/money.ts'
-import { boolean, nanoUsd, text, word } from './columns.ts'
+import { boolean, json, nanoUsd, real, text, word } from './columns.ts'
 
 export const words = (options: { minLength?: number; maxLength: number; description?: string }) => ({
   column: text(),
@@ -12,6 +12,26 @@ export const flag = (description?: string) => ({
   column: boolean(),
   body: Type.Boolean(description === undefined ? {} : { description }),
   view: Type.Boolean(),
+})
+
+/** A list of texts, of which each is checked by `item`. */
+export const textsOf = <Item extends TSchema>(item: Item, options: ArrayOptions) => ({
+  column: json<string[]>(),
+  body: Type.Array<Item>(item, options),
+  view: Type.Array(Type.String()),
+})
+/** A list of names, if it is set; without it there is no restriction. */
+export const names = (minItems: 0 | 1, maxItems: number, description: string) =>
+  textsOf(Type.String({ minLength: 1, maxLength: 256 }), {
+    minItems,
+    maxItems,
+    description: `${description}; null: no restriction.`,
+  })
+/** The share of generations that is sampled. */
+export const samplingRate = (description: string) => ({
+  column: real(),
+  body: Type.Number({ minimum: 0.0001, maximum: 1, description }),
+  view: Type.Number(),
 })
 
 /** The schema of one of these words. TypeBox infers unions from tuples only, not from lists. */

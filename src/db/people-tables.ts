@@ -2,18 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import { email, nullable } from '../http/schemas.ts'
 import { index, table, text, timestamp, uniqueIndex, word } from './columns.ts'
-import {
-  columnsOf,
-  createdAt,
-  createdInstant,
-  fixed,
-  given,
-  givenInstant,
-  hidden,
-  named,
-  required,
-  resourceOf,
-} from './fields.ts'
+import * as field from './fields.ts'
 import { shownUuid } from './kinds.ts'
 import { ofOrganization, role } from './organization-tables.ts'
 import { byUser } from './table-parts.ts'
@@ -32,7 +21,7 @@ export const identities = table(
     subject: text().notNull(),
     /** argon2id, in the PHC form; null for an OIDC identity. */
     password_hash: text(),
-    created_at: createdAt(),
+    created_at: field.createdAt(),
     updated_at: timestamp(),
   },
   (t) => [
@@ -42,29 +31,29 @@ export const identities = table(
 )
 
 const invitationFields = {
-  id: given(text().primaryKey(), shownUuid()),
-  organization_id: hidden(ofOrganization()),
-  email: fixed(
-    required({
+  id: field.given(text().primaryKey(), shownUuid()),
+  organization_id: field.hidden(ofOrganization()),
+  email: field.fixed(
+    field.required({
       column: text(),
       body: email('Whom to invite; their address once they accept.'),
       view: Type.String(),
     }),
   ),
-  role: fixed({ ...required(role()), create: Type.Optional(role().body), initial: 'org:member' }),
+  role: field.fixed({ ...field.required(role()), create: Type.Optional(role().body), initial: 'org:member' }),
   /** SHA-256 of the token in the link, in hex. */
-  token_hash: hidden(text().notNull()),
-  created_at: createdInstant(),
-  created_by: given(byUser(), Type.String({ description: 'The id of a member.' })),
-  expires_at: givenInstant('When its link ends.'),
-  accepted_at: { ...hidden(timestamp()), initial: null },
+  token_hash: field.hidden(text().notNull()),
+  created_at: field.createdInstant(),
+  created_by: field.given(byUser(), Type.String({ description: 'The id of a member.' })),
+  expires_at: field.givenInstant('When its link ends.'),
+  accepted_at: { ...field.hidden(timestamp()), initial: null },
 }
 
-export const invitations = table('invitations', columnsOf(invitationFields), (t) => [
+export const invitations = table('invitations', field.columnsOf(invitationFields), (t) => [
   uniqueIndex('invitations_token').on(t.token_hash),
   index('invitations_email').on(t.email),
 ])
-export const invitation = resourceOf(
+export const invitation = field.resourceOf(
   'invitation',
   invitations.id,
   invitations,
@@ -75,19 +64,19 @@ export type InvitationRow = typeof invitations.$inferSelect
 
 const sessionFields = {
   /** SHA-256 of the token in the cookie, in hex. */
-  token_hash: named(
+  token_hash: field.named(
     'id',
-    given(text().primaryKey(), Type.String({ description: 'Names the session and opens nothing.' })),
+    field.given(text().primaryKey(), Type.String({ description: 'Names the session and opens nothing.' })),
   ),
-  user_id: hidden(byUser()),
-  address: given(text(), nullable(Type.String({ description: 'From where it was opened.' }))),
-  user_agent: given(text(), nullable(Type.String())),
-  created_at: createdInstant('When the person signed in.'),
-  last_seen_at: createdInstant('Its last use, to five minutes.'),
-  expires_at: givenInstant('When it ends unless it is used.'),
+  user_id: field.hidden(byUser()),
+  address: field.given(text(), nullable(Type.String({ description: 'From where it was opened.' }))),
+  user_agent: field.given(text(), nullable(Type.String())),
+  created_at: field.createdInstant('When the person signed in.'),
+  last_seen_at: field.createdInstant('Its last use, to five minutes.'),
+  expires_at: field.givenInstant('When it ends unless it is used.'),
 }
 
-export const sessions = table('sessions', columnsOf(sessionFields), (t) => [
+export const sessions = table('sessions', field.columnsOf(sessionFields), (t) => [
   index('sessions_user').on(t.user_id),
 ])
-export const session = resourceOf('session', sessions.token_hash, sessions, sessionFields)
+export const session = field.resourceOf('session', sessions.token_hash, sessions, sessionFields)

@@ -1,33 +1,24 @@
 /** Entries of providers, prices and model overrides that operators store. */
 import { Type } from '@sinclair/typebox'
 import { index, json, serial, table, text, timestamp, uniqueIndex } from './columns.ts'
-import {
-  columnsOf,
-  createdAt,
-  createdInstant,
-  given,
-  hidden,
-  resourceOf,
-  updatedInstant,
-  withDefault,
-} from './fields.ts'
+import * as field from './fields.ts'
 import { flag, shownUuid } from './kinds.ts'
 
 const entryFields = {
-  id: given(text().primaryKey(), shownUuid()),
-  slug: { ...given(text().notNull(), Type.String()), audited: true },
+  id: field.given(text().primaryKey(), shownUuid()),
+  slug: { ...field.given(text().notNull(), Type.String()), audited: true },
   /** The complete entry with its secrets, as one sealed JSON text. */
-  sealed_entry: hidden(text().notNull()),
-  disabled: withDefault(flag('Nothing is sent to it; default false.'), false),
-  created_at: createdInstant(),
-  updated_at: updatedInstant(),
+  sealed_entry: field.hidden(text().notNull()),
+  disabled: field.withDefault(flag('Nothing is sent to it; default false.'), false),
+  created_at: field.createdInstant(),
+  updated_at: field.updatedInstant(),
 }
 
 /** Providers that the operator describes by the API: entries of the form of `providers:` in the settings. */
-export const providerEntries = table('provider_entries', columnsOf(entryFields), (t) => [
+export const providerEntries = table('provider_entries', field.columnsOf(entryFields), (t) => [
   uniqueIndex('provider_entries_slug').on(t.slug),
 ])
-export const storedEntry = resourceOf(
+export const storedEntry = field.resourceOf(
   'provider',
   providerEntries.slug,
   providerEntries,
@@ -66,7 +57,7 @@ export const modelOverrides = table(
     /** '' for all that offer it. */
     provider: text().notNull(),
     entry: json<Record<string, unknown>>().notNull(),
-    created_at: createdAt(),
+    created_at: field.createdAt(),
     updated_at: timestamp(),
   },
   (t) => [uniqueIndex('model_overrides_place').on(t.model, t.provider)],

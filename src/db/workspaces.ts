@@ -1,19 +1,9 @@
 /** Workspaces: one line for each field. */
 import { Type } from '@sinclair/typebox'
 import { integer as wholeNumber } from '../http/schemas.ts'
-import { boolean, integer, json, real, table, text, timestamp, uniqueIndex } from './columns.ts'
-import {
-  columnsOf,
-  createdInstant,
-  given,
-  hidden,
-  optional,
-  required,
-  resourceOf,
-  updatedInstant,
-  withDefault,
-} from './fields.ts'
-import { flag, oneOf, shownUuid, words } from './kinds.ts'
+import { boolean, integer, json, table, text, timestamp, uniqueIndex } from './columns.ts'
+import * as field from './fields.ts'
+import { flag, oneOf, samplingRate, shownUuid, textsOf, words } from './kinds.ts'
 import { ofOrganization, users } from './organization-tables.ts'
 import { rateLimits } from './rate-limits.ts'
 
@@ -31,14 +21,10 @@ const slug = {
   view: Type.String(),
 }
 const modelName = (use: string) => words({ minLength: 1, maxLength: 256, description: `${use}; null: none.` })
-const toolNames = {
-  column: json<string[]>(),
-  body: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
-    maxItems: 100,
-    description: 'Server tools that requests of this workspace may not use.',
-  }),
-  view: Type.Array(Type.String()),
-}
+const toolNames = textsOf(Type.String({ minLength: 1, maxLength: 100 }), {
+  maxItems: 100,
+  description: 'Server tools that requests of this workspace may not use.',
+})
 const keyIds = {
   column: json<number[]>(),
   body: Type.Array(wholeNumber({ minimum: 1 }), {
@@ -46,15 +32,6 @@ const keyIds = {
     description: 'Log only requests of these keys (`id` of the key record); null: of all.',
   }),
   view: Type.Array(Type.Number({ documented: { type: 'integer' } })),
-}
-const samplingRate = {
-  column: real(),
-  body: Type.Number({
-    minimum: 0.0001,
-    maximum: 1,
-    description: 'The share of generations that are logged, chosen by their ids.',
-  }),
-  view: Type.Number(),
 }
 const cacheTtl = {
   column: integer(),
@@ -71,58 +48,64 @@ const cacheTtl = {
 }
 
 const fields = {
-  id: given(text().primaryKey(), shownUuid()),
-  organization_id: hidden(ofOrganization()),
-  name: required(words({ minLength: 1, maxLength: 100 })),
-  slug: required(slug),
-  description: optional(words({ maxLength: 500 })),
+  id: field.given(text().primaryKey(), shownUuid()),
+  organization_id: field.hidden(ofOrganization()),
+  name: field.required(words({ minLength: 1, maxLength: 100 })),
+  slug: field.required(slug),
+  description: field.optional(words({ maxLength: 500 })),
   /** The workspace names its id before the guardrail itself is stored. */
-  default_guardrail_id: given(text().notNull(), shownUuid('The guardrail of the complete workspace.')),
-  default_image_model: optional(modelName('Serves a request for images that names no model')),
-  default_text_model: optional(modelName('Serves a request that names no model')),
-  default_provider_sort: optional(
+  default_guardrail_id: field.given(text().notNull(), shownUuid('The guardrail of the complete workspace.')),
+  default_image_model: field.optional(modelName('Serves a request for images that names no model')),
+  default_text_model: field.optional(modelName('Serves a request that names no model')),
+  default_provider_sort: field.optional(
     oneOf(
       ['price', 'throughput', 'latency', 'exacto'],
       'The order of endpoints unless the request sets it; null: spread by price.',
     ),
   ),
-  disabled_server_tools: optional(toolNames),
+  disabled_server_tools: field.optional(toolNames),
   /** Set with the budgets. */
-  include_byok_in_budgets: { ...given(boolean().notNull().default(false), Type.Boolean()), initial: false },
-  io_logging_api_key_ids: optional(keyIds),
-  io_logging_sampling_rate: withDefault(samplingRate, 1),
-  is_data_discount_logging_enabled: withDefault(
+  include_byok_in_budgets: {
+    ...field.given(boolean().notNull().default(false), Type.Boolean()),
+    initial: false,
+  },
+  io_logging_api_key_ids: field.optional(keyIds),
+  io_logging_sampling_rate: field.withDefault(
+    samplingRate('The share of generations that are logged, chosen by their ids.'),
+    1,
+  ),
+  is_data_discount_logging_enabled: field.withDefault(
     flag('Stored for older clients; it changes nothing here.'),
     false,
   ),
-  is_observability_broadcast_enabled: withDefault(flag(), false),
-  is_observability_io_logging_enabled: withDefault(
+  is_observability_broadcast_enabled: field.withDefault(flag(), false),
+  is_observability_io_logging_enabled: field.withDefault(
     flag('Store prompts and replies, sealed, for GET /generation/content.'),
     false,
   ),
-  rate_limits: optional(rateLimits('all keys of the workspace together')),
-  response_cache_enabled: withDefault(
+  rate_limits: field.optional(rateLimits('all keys of the workspace together')),
+  response_cache_enabled: field.withDefault(
     flag(
       'Whether replies are cached and served again, at no cost, to identical requests of this workspace. ' +
         'The header X-OpenRouter-Cache of a request overrides it.',
     ),
     false,
   ),
-  response_cache_ttl_seconds: withDefault(cacheTtl, 300),
-  created_by: given(
+  response_cache_ttl_seconds: field.withDefault(cacheTtl, 300),
+  created_by: field.given(
     text()
       .notNull()
       .references(() => users.id),
     Type.String({ description: 'User id.' }),
   ),
-  created_at: createdInstant(),
-  updated_at: updatedInstant(),
+  created_at: field.createdInstant(),
+  updated_at: field.updatedInstant(),
   /** Deleted workspaces stay for the history; they are renamed, so that their slug is free again. */
-  deleted_at: { ...hidden(timestamp()), initial: null },
+  deleted_at: { ...field.hidden(timestamp()), initial: null },
 }
 
-export const workspaces = table('workspaces', columnsOf(fields), (t) => [
+export const workspaces = table('workspaces', field.columnsOf(fields), (t) => [
   uniqueIndex('workspaces_slug').on(t.slug),
 ])
-export const workspace = resourceOf('workspace', workspaces.id, workspaces, fields)
+export const workspace = field.resourceOf('workspace', workspaces.id, workspaces, fields)
 export type WorkspaceRow = typeof workspaces.$inferSelect
