@@ -1,3 +1,4 @@
+import { words } from '../core/words.ts'
 import { type Client, isRecord, openClient } from './client.ts'
 import { CommandError, EXIT, printJson, type Terminal, table } from './terminal.ts'
 
@@ -85,16 +86,9 @@ export async function rotateKey(reference: string, options: Options, terminal: T
 
 /** The settings of the new key. The server rejects an expiry in the past. */
 function settingsOf({ record }: Key): Record<string, unknown> {
-  const names = [
-    'name',
-    'limit',
-    'limit_reset',
-    'include_byok_in_limit',
-    'rate_limits',
-    'expires_at',
-    'workspace_id',
-    'creator_user_id',
-  ]
+  const names = words(
+    'name limit limit_reset include_byok_in_limit rate_limits expires_at workspace_id creator_user_id',
+  )
   const kept = names.filter((name) => record[name] !== null && record[name] !== undefined)
   const user = record['external_user']
   return {

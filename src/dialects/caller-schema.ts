@@ -1,4 +1,5 @@
 import { type Static, Type as t } from '@sinclair/typebox'
+import { words } from '../core/words.ts'
 import { anyObject, modelName, oneOf, openObject, optional } from './fields.ts'
 import { plugin } from './plugin-schema.ts'
 
@@ -138,15 +139,6 @@ export const callerFields = {
 }
 
 /** Fields of a caller's body for the gateway, in every dialect: never sent to a provider. */
-export const GATEWAY_FIELDS: readonly string[] = [
-  'models',
-  'provider',
-  'plugins',
-  'preset',
-  'route',
-  'transforms',
-  'session_id',
-  'trace',
-  'debug',
-  'stop_server_tools_when',
-]
+export const GATEWAY_FIELDS: readonly string[] = words(
+  'models provider plugins preset route transforms session_id trace debug stop_server_tools_when',
+)

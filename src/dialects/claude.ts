@@ -2,6 +2,7 @@ import type { Attempt } from '../core/attempt.ts'
 import type { JsonObject } from '../core/events.ts'
 import { isObject, isString, parseObject } from '../core/json.ts'
 import type { Effort, InferenceRequest, Message, Reasoning, Sampling, ToolChoice } from '../core/request.ts'
+import { words } from '../core/words.ts'
 import type { Drop } from './dropped.ts'
 import { asksToReason, effortWithin, isOff, mayReason } from './reasoning.ts'
 import { hasThoughts } from './thoughts.ts'
@@ -195,19 +196,12 @@ export function writeStop({ stop }: Sampling, drop: Drop): string[] | undefined 
 }
 
 /** Keywords that structured output refuses (2026): the description lists them instead. */
-const REFUSED = new Set([
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'multipleOf',
-  'minLength',
-  'maxLength',
-  'maxItems',
-  'uniqueItems',
-  'minProperties',
-  'maxProperties',
-])
+const REFUSED = new Set(
+  words(`
+  minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength maxItems uniqueItems
+  minProperties maxProperties
+`),
+)
 /** Keywords whose values are schemas by name, and those that hold one schema or a list of them. */
 const NAMED = new Set(['properties', '$defs', 'definitions'])
 const NESTED = new Set(['items', 'anyOf', 'allOf', 'oneOf', 'additionalProperties', 'prefixItems'])

@@ -1,4 +1,5 @@
 import type { InferenceRequest } from '../core/request.ts'
+import { words } from '../core/words.ts'
 import { GATEWAY_FIELDS } from './caller-schema.ts'
 import { chatBody } from './chat/schema.ts'
 
@@ -58,15 +59,9 @@ export const NEUTRAL_CHAT_FIELDS: readonly string[] = [
 ].filter((name) => !OPENAI_ONLY.includes(name))
 
 /** Parameters of callers that the neutral request has no field for. */
-const BODY_PARAMETERS = [
-  'prediction',
-  'verbosity',
-  'web_search_options',
-  'image_config',
-  'audio',
-  'prompt_cache_key',
-  'prompt_cache_options',
-]
+const BODY_PARAMETERS = words(
+  'prediction verbosity web_search_options image_config audio prompt_cache_key prompt_cache_options',
+)
 
 /**
  * Drops, by the API's names, the parameters that Claude's APIs cannot express, except those in `carried`.

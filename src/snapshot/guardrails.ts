@@ -2,6 +2,7 @@ import { inArray } from 'drizzle-orm'
 import type { ContentFilters } from '../core/content-filter.ts'
 import type { GuardrailRecord } from '../core/guardrail.ts'
 import type { Lookup } from '../core/snapshot.ts'
+import { words } from '../core/words.ts'
 import type { Database } from '../db/database.ts'
 import { guardrailKeys, guardrailMembers, guardrails } from '../db/tables.ts'
 import type { Builtins } from '../filters/builtins/index.ts'
@@ -115,18 +116,12 @@ const restricts = (row: Row): boolean =>
   (row.content_filters?.length ?? 0) > 0
 
 /** Columns that change no reply: descriptions and budgets. Every other column, later ones included, may. */
-const NO_RULES = new Set([
-  'id',
-  'workspace_id',
-  'name',
-  'description',
-  'limit_nano_usd',
-  'reset_interval',
-  'include_byok_in_budgets',
-  'rate_limits',
-  'created_at',
-  'updated_at',
-])
+const NO_RULES = new Set(
+  words(`
+  id workspace_id name description limit_nano_usd reset_interval include_byok_in_budgets rate_limits
+  created_at updated_at
+`),
+)
 
 function rulesOf(row: Row): string {
   const rules = Object.entries(row).filter(

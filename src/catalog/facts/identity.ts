@@ -1,3 +1,4 @@
+import { words } from '../../core/words.ts'
 import { authorOf } from './authors.ts'
 import type { FactModel } from './document.ts'
 import type { ListedModel } from './listed.ts'
@@ -31,20 +32,7 @@ const RENAMED = new Map(
 )
 
 /** Words that tell of the packing, not of the model. */
-const HARMLESS = new Set([
-  'instruct',
-  'it',
-  'chat',
-  'tee',
-  'maas',
-  'meta',
-  'nvidia',
-  'google',
-  'openai',
-  'zai',
-  'hf',
-  'versatile',
-])
+const HARMLESS = new Set(words('instruct it chat tee maas meta nvidia google openai zai hf versatile'))
 
 export function partsOf(upstreamId: string, provider: string): NameParts {
   const lower = upstreamId.toLowerCase().replace(FOLDERS, '').replace(FOLDERS, '')

@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../core/errors.ts'
 import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
 import { asFilledText, asObject, isObject, restOf } from '../../core/json.ts'
+import { words } from '../../core/words.ts'
 import { finishReasonOf } from '../finish.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import { type ChoiceNative, type ChoiceState, finishOf, newChoice, readChoice } from './decode-choice.ts'
@@ -33,17 +34,7 @@ export const newReply = (status: number): ReplyState => ({
 })
 
 /** Fields that are read here; the others are forwarded unchanged. The last two are padding and are dropped. */
-const KNOWN: ReadonlySet<string> = new Set([
-  'id',
-  'object',
-  'created',
-  'model',
-  'choices',
-  'usage',
-  'error',
-  'obfuscation',
-  'p',
-])
+const KNOWN: ReadonlySet<string> = new Set(words('id object created model choices usage error obfuscation p'))
 
 /** Reads one chunk, or one complete body, into events. An error in it sets `failure`; its other content is still read. */
 export function readChunk(

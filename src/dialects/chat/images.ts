@@ -4,6 +4,7 @@ import { asList, asText, fieldsOf, isObject, isString } from '../../core/json.ts
 import type { ImageReference, ImagesRequest } from '../../core/operation.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
+import { words } from '../../core/words.ts'
 import type { ImageNative, ImageSpeaker } from '../operation.ts'
 import { nativeOf } from '../operations/embeddings.ts'
 import { forwardedBody } from '../operations/fields.ts'
@@ -15,18 +16,9 @@ import { createSseParser } from '../sse.ts'
 import { familyOf } from './image-family.ts'
 
 /** Written by the family of the model, in its own words. */
-const OWN_FIELDS = [
-  'input_references',
-  'mask',
-  'aspect_ratio',
-  'resolution',
-  'size',
-  'quality',
-  'seed',
-  'stream',
-  'partial_images',
-  'response_format',
-]
+const OWN_FIELDS = words(`
+  input_references mask aspect_ratio resolution size quality seed stream partial_images response_format
+`)
 
 /**
  * OpenAI's `/images/generations`, and `/images/edits` as a form where there are images to start from. Sizes, quality

@@ -2,6 +2,7 @@ import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { asText, defined, restOf } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
+import { words } from '../../core/words.ts'
 import { checkImageUrl, isImageData } from '../image-data.ts'
 import type { ChatContent, ChatMessage, ChatToolCall } from './schema-messages.ts'
 
@@ -24,17 +25,9 @@ export function readMessages(messages: readonly ChatMessage[]): Message[] {
   })
 }
 
-const KNOWN = new Set([
-  'role',
-  'content',
-  'name',
-  'tool_calls',
-  'reasoning',
-  'reasoning_content',
-  'reasoning_details',
-  'refusal',
-  'tool_call_id',
-])
+const KNOWN = new Set(
+  words('role content name tool_calls reasoning reasoning_content reasoning_details refusal tool_call_id'),
+)
 
 function readMessage(message: ChatMessage, index: number): Message {
   const { role, content = null } = message

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { asAmount, defined, isObject, restOf } from '../../core/json.ts'
 import type { Closing } from '../../core/result.ts'
 import { completionTokens, promptTokens, type Usage } from '../../core/usage.ts'
+import { words } from '../../core/words.ts'
 import { bucketsOf, countReader, nativeFieldsOf, type TokenCounts, viewCost } from '../usage.ts'
 
 /**
@@ -59,28 +60,17 @@ const countsOf = countReader([
 ])
 
 /** What we read, or say ourselves. */
-const OURS = new Set([
-  'prompt_tokens',
-  'completion_tokens',
-  'total_tokens',
-  'input_tokens',
-  'output_tokens',
-  'prompt_tokens_details',
-  'completion_tokens_details',
-  'cost',
-  'cost_details',
-  'is_byok',
-  'server_tool_use_details',
-])
+const OURS = new Set(
+  words(`
+  prompt_tokens completion_tokens total_tokens input_tokens output_tokens prompt_tokens_details
+  completion_tokens_details cost cost_details is_byok server_tool_use_details
+`),
+)
 
 const OUR_PROMPT = new Set(['cached_tokens', 'cache_write_tokens', 'audio_tokens', 'image_tokens'])
-const OUR_COMPLETION = new Set([
-  'reasoning_tokens',
-  'audio_tokens',
-  'image_tokens',
-  'accepted_prediction_tokens',
-  'rejected_prediction_tokens',
-])
+const OUR_COMPLETION = new Set(
+  words('reasoning_tokens audio_tokens image_tokens accepted_prediction_tokens rejected_prediction_tokens'),
+)
 
 /**
  * Groq's `queue_time`, DeepSeek's `prompt_cache_hit_tokens` and any other field beside the counts, and within

@@ -1,6 +1,7 @@
 import type { JsonObject, ReasoningDetail, UrlCitation } from '../../core/events.ts'
 import { isObject, restOf } from '../../core/json.ts'
 import type { ToolCall } from '../../core/request.ts'
+import { words } from '../../core/words.ts'
 import { isUrlCitation } from '../citation.ts'
 
 /**
@@ -65,31 +66,17 @@ export const isChatNative = (data: unknown): data is ChatNative =>
 
 const isNativeChoice = (choice: unknown): boolean => isObject(choice) && typeof choice.index === 'number'
 
-const OWN = new Set([
-  'id',
-  'object',
-  'created',
-  'model',
-  'provider',
-  'choices',
-  'usage',
-  'error',
-  'service_metadata',
-  'openrouter_metadata',
-])
+const OWN = new Set(
+  words('id object created model provider choices usage error service_metadata openrouter_metadata'),
+)
 
 /** Unknown fields of the top level, without those that the gateway writes itself. */
 export const foreignFields = (chunk: JsonObject | undefined): JsonObject | undefined =>
   chunk && restOf(chunk, OWN)
 
-const REASONING = new Set([
-  'reasoning',
-  'reasoning_content',
-  'reasoning_details',
-  'reasoning_text',
-  'thinking',
-  'thinking_blocks',
-])
+const REASONING = new Set(
+  words('reasoning reasoning_content reasoning_details reasoning_text thinking thinking_blocks'),
+)
 
 /** Unknown fields of a message or delta, without reasoning under any known name when it is to be hidden. */
 export function foreignMessage(

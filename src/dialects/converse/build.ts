@@ -2,6 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, fieldsOf, isObject } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
+import { words } from '../../core/words.ts'
 import { type Turn, writeStop } from '../claude.ts'
 import type { DialectCall } from '../dialect.ts'
 import { type Drop, dropsInto, dropUncarried, writeServiceTier } from '../dropped.ts'
@@ -11,13 +12,9 @@ import { wantsGrounding, writeFormat, writeTools } from './build-tools.ts'
 import { type Abilities, abilitiesOf, cachePointFor } from './model.ts'
 
 /** Fields that only Converse has: a caller may set them by their own names. */
-const OWN_FIELDS = [
-  'guardrailConfig',
-  'performanceConfig',
-  'promptVariables',
-  'requestMetadata',
-  'additionalModelResponseFieldPaths',
-]
+const OWN_FIELDS = words(`
+  guardrailConfig performanceConfig promptVariables requestMetadata additionalModelResponseFieldPaths
+`)
 
 /**
  * The call of Converse or ConverseStream, from the neutral request.

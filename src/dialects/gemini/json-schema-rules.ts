@@ -22,14 +22,7 @@ export function keepDefined(out: JsonObject, lost: Set<string>): void {
 }
 
 /** Keywords that may accompany a union: its variants can have them as well. */
-const BESIDE_UNION: ReadonlySet<string> = new Set([
-  'anyOf',
-  'nullable',
-  'title',
-  'description',
-  'default',
-  'example',
-])
+const BESIDE_UNION: ReadonlySet<string> = new Set(words('anyOf nullable title description default example'))
 
 /**
  * Vertex accepts no keyword beside `anyOf` (400 `it must be the only field set`). A schema with constraints of its own

@@ -48,13 +48,7 @@ export function writeSchema(schema: JsonObject, path: string, drop: Drop, room: 
 }
 
 /** Keywords of `parametersJsonSchema` and `responseJsonSchema` alone (Gemini API reference, 2025). */
-const IN_JSON_SCHEMA: ReadonlySet<string> = new Set([
-  '$ref',
-  'additionalProperties',
-  'prefixItems',
-  'enum',
-  'anyOf',
-])
+const IN_JSON_SCHEMA: ReadonlySet<string> = new Set(words('$ref additionalProperties prefixItems enum anyOf'))
 
 /** Copied unchanged. */
 const KEPT: ReadonlySet<string> = new Set(

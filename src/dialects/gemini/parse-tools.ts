@@ -2,6 +2,7 @@ import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject, isString } from '../../core/json.ts'
 import type { FunctionTool, Tool, ToolChoice } from '../../core/request.ts'
+import { words } from '../../core/words.ts'
 import { quoted } from '../mismatch.ts'
 import { formatOf } from '../strict-schema.ts'
 import { shortName } from '../tool-names.ts'
@@ -110,14 +111,9 @@ function neutralSchema(schema: unknown): JsonObject {
 }
 
 const SILENT: ReadonlySet<string> = new Set(['nullable', 'propertyOrdering', 'example'])
-const COUNTS: ReadonlySet<string> = new Set([
-  'minItems',
-  'maxItems',
-  'minLength',
-  'maxLength',
-  'minProperties',
-  'maxProperties',
-])
+const COUNTS: ReadonlySet<string> = new Set(
+  words('minItems maxItems minLength maxLength minProperties maxProperties'),
+)
 
 function fieldOf(keyword: string, value: unknown): unknown {
   if (keyword === 'type') return isString(value) ? value.toLowerCase() : value

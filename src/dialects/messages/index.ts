@@ -1,6 +1,7 @@
 import type { Attempt } from '../../core/attempt.ts'
 import { asObject } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
+import { words } from '../../core/words.ts'
 import type { DialectCall, Egress, Ingress } from '../dialect.ts'
 import { readReply } from '../read-reply.ts'
 import { buildMessages } from './build.ts'
@@ -30,17 +31,9 @@ export const messagesEgress = {
 } satisfies Egress
 
 /** Parameters of the answer: the API rejects them where it only counts. */
-const ANSWER_FIELDS = new Set([
-  'max_tokens',
-  'stream',
-  'stop_sequences',
-  'temperature',
-  'top_p',
-  'top_k',
-  'metadata',
-  'service_tier',
-  'container',
-])
+const ANSWER_FIELDS = new Set(
+  words('max_tokens stream stop_sequences temperature top_p top_k metadata service_tier container'),
+)
 
 /** The call that counts the tokens of a prompt. */
 function buildCount(request: InferenceRequest, attempt: Attempt): DialectCall {

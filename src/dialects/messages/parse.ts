@@ -2,6 +2,7 @@ import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, restOf } from '../../core/json.ts'
 import type { InferenceRequest, Reasoning } from '../../core/request.ts'
+import { words } from '../../core/words.ts'
 import { readConversationRouting } from '../caller-fields.ts'
 import { bodyCheck } from '../mismatch.ts'
 import { createKeep, type Keep, NOT_SENT } from './fields.ts'
@@ -85,25 +86,12 @@ function headersOf(headers: Headers, keep: Keep): InferenceRequest['headers'] {
 }
 
 /** Fields of the body with a neutral form. */
-const CARRIED = new Set([
-  'model',
-  'messages',
-  'system',
-  'tools',
-  'tool_choice',
-  'thinking',
-  'output_config',
-  'output_format',
-  'max_tokens',
-  'stop_sequences',
-  'stream',
-  'temperature',
-  'top_p',
-  'top_k',
-  'metadata',
-  'service_tier',
-  'cache_control',
-])
+const CARRIED = new Set(
+  words(`
+  model messages system tools tool_choice thinking output_config output_format max_tokens stop_sequences
+  stream temperature top_p top_k metadata service_tier cache_control
+`),
+)
 
 /** Names what has no neutral form: other dialects cannot carry it. */
 function keepRest(body: JsonObject & MessagesBody, keep: Keep): void {

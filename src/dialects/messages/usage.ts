@@ -2,6 +2,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { isString, restOf } from '../../core/json.ts'
 import type { Closing } from '../../core/result.ts'
 import { completionTokens, NO_USAGE, type Usage } from '../../core/usage.ts'
+import { words } from '../../core/words.ts'
 import { anthropicTier } from '../finish.ts'
 import { bucketsOf, countReader, nativeFieldsOf, viewCost } from '../usage.ts'
 
@@ -38,14 +39,12 @@ const countsOf = countReader([
 ])
 
 /** Fields that a writer of this dialect writes from the neutral figures. */
-const KNOWN = new Set([
-  'input_tokens',
-  'output_tokens',
-  'cache_read_input_tokens',
-  'cache_creation_input_tokens',
-  'output_tokens_details',
-  'service_tier',
-])
+const KNOWN = new Set(
+  words(`
+  input_tokens output_tokens cache_read_input_tokens cache_creation_input_tokens output_tokens_details
+  service_tier
+`),
+)
 
 /** Anthropic's `standard` is OpenAI's `default`; other names are kept. */
 export function readServiceTier(raw: JsonObject): string | null {

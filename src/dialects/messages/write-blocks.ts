@@ -1,6 +1,7 @@
 import { dataUrlHead } from '../../core/data-url.ts'
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
 import { isString } from '../../core/json.ts'
+import { words } from '../../core/words.ts'
 import { createJsonEnd } from '../json-text.ts'
 import { seal } from '../opaque.ts'
 import { addBlock, addDelta, type BlockState, closeBlock, type OpenCall, startBlock } from './write-state.ts'
@@ -137,13 +138,11 @@ function addCitation(annotation: UrlCitation | JsonObject, state: BlockState): v
   else state.lost.add(`annotations.${String(citation.type)}`)
 }
 
-const CITATIONS: ReadonlySet<unknown> = new Set([
-  'char_location',
-  'page_location',
-  'content_block_location',
-  'web_search_result_location',
-  'search_result_location',
-])
+const CITATIONS: ReadonlySet<unknown> = new Set(
+  words(`
+  char_location page_location content_block_location web_search_result_location search_result_location
+`),
+)
 
 function cite(citation: JsonObject, state: BlockState): void {
   if (state.open?.kind === 'text') addDelta(state, { type: 'citations_delta', citation })

@@ -2,6 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { asList, defined, isObject, isString } from '../../core/json.ts'
 import { bodyIn, type InferenceRequest } from '../../core/request.ts'
+import { words } from '../../core/words.ts'
 import { withSystemRole } from '../caller-fields.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
 import type { DialectCall } from '../dialect.ts'
@@ -28,15 +29,9 @@ const NOT_SENT: ReadonlySet<string> = new Set([
 const KEPT_ELSEWHERE = ['conversation', 'prompt']
 
 /** Fields of our API that OpenAI's does not have: its servers reject them with a 400. */
-const EXTENSIONS = [
-  'frequency_penalty',
-  'presence_penalty',
-  'top_k',
-  'modalities',
-  'image_config',
-  'cache_control',
-  'x_search_filter',
-]
+const EXTENSIONS = words(
+  'frequency_penalty presence_penalty top_k modalities image_config cache_control x_search_filter',
+)
 
 /** Parameters that only tune the answer: left out, and named, where an endpoint is known not to take them. */
 const TUNING = [

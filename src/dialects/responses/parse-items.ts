@@ -4,6 +4,7 @@ import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isString, restOf } from '../../core/json.ts'
 import type { ContentPart, Message } from '../../core/request.ts'
+import { words } from '../../core/words.ts'
 import { mismatch, quoted } from '../mismatch.ts'
 import { detailsOf } from './carried.ts'
 import { readContent } from './parse-content.ts'
@@ -184,17 +185,7 @@ function addParts(turn: Turn, parts: readonly ContentPart[]): void {
 const partsOf = (content: Message['content']): ContentPart[] =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
 
-const CALL = new Set([
-  'type',
-  'id',
-  'call_id',
-  'name',
-  'namespace',
-  'arguments',
-  'input',
-  'status',
-  'parsed_arguments',
-])
+const CALL = new Set(words('type id call_id name namespace arguments input status parsed_arguments'))
 
 function addCall(
   item: JsonObject & { call_id: string; name: string; namespace?: string | null },

@@ -2,6 +2,7 @@ import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, restOf } from '../../core/json.ts'
 import type { Effort, InferenceRequest, Message, Reasoning, Sampling } from '../../core/request.ts'
+import { words } from '../../core/words.ts'
 import { wantsKnownEvents } from '../../http/compatibility.ts'
 import { checkMetadata, readConversationRouting } from '../caller-fields.ts'
 import { EFFORTS } from '../caller-schema.ts'
@@ -131,39 +132,14 @@ function parametersOf(body: ResponsesBody): string[] {
 }
 
 /** Fields of the body with a neutral form, and those that ask the gateway itself. */
-const CARRIED = new Set([
-  'model',
-  'models',
-  'input',
-  'instructions',
-  'stream',
-  'stream_options',
-  'store',
-  'background',
-  'previous_response_id',
-  'max_output_tokens',
-  'temperature',
-  'top_p',
-  'top_k',
-  'frequency_penalty',
-  'presence_penalty',
-  'top_logprobs',
-  'parallel_tool_calls',
-  'tools',
-  'tool_choice',
-  'modalities',
-  'reasoning',
-  'service_tier',
-  'metadata',
-  'user',
-  'cache_control',
-  'provider',
-  'route',
-  'session_id',
-  'trace',
-  'debug',
-  'stop_server_tools_when',
-])
+const CARRIED = new Set(
+  words(`
+  model models input instructions stream stream_options store background previous_response_id
+  max_output_tokens temperature top_p top_k frequency_penalty presence_penalty top_logprobs
+  parallel_tool_calls tools tool_choice modalities reasoning service_tier metadata user cache_control
+  provider route session_id trace debug stop_server_tools_when
+`),
+)
 
 /** Fields that the gateway itself applies, whatever the provider's dialect. */
 const INCLUDED: ReadonlySet<string> = new Set(['reasoning.encrypted_content', TOKEN_LOGPROBS])

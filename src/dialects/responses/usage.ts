@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
 import { asAmount, fieldsOf, isObject, restOf } from '../../core/json.ts'
 import type { Usage } from '../../core/usage.ts'
+import { words } from '../../core/words.ts'
 import { bucketsOf, countReader, tokenCount } from '../usage.ts'
 
 /** xAI reports its charge in ticks of 10⁻¹⁰ USD (its documentation, 2026). */
@@ -57,14 +58,9 @@ function costOf({ cost, cost_in_usd_ticks }: JsonObject): number | undefined {
 }
 
 /** What we read, or say ourselves. */
-const OURS = new Set([
-  'input_tokens',
-  'input_tokens_details',
-  'output_tokens',
-  'output_tokens_details',
-  'total_tokens',
-  'cost',
-  'cost_details',
-  'is_byok',
-  'server_tool_use_details',
-])
+const OURS = new Set(
+  words(`
+  input_tokens input_tokens_details output_tokens output_tokens_details total_tokens cost cost_details
+  is_byok server_tool_use_details
+`),
+)

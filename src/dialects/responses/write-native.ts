@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../../core/json.ts'
+import { words } from '../../core/words.ts'
 import type { EventWriter } from './write-events.ts'
 import { type ItemStatus, type Items, isOpen, type Opened, type OutputItem } from './write-item.ts'
 
@@ -69,14 +70,4 @@ export function skeletonOf(item: JsonObject): JsonObject {
   for (const name of CONTENT) delete announced[name]
   return announced
 }
-const CONTENT = [
-  'content',
-  'summary',
-  'encrypted_content',
-  'signature',
-  'arguments',
-  'input',
-  'result',
-  'action',
-  'outputs',
-]
+const CONTENT = words('content summary encrypted_content signature arguments input result action outputs')

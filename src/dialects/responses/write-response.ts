@@ -4,6 +4,7 @@ import { asList, defined, fieldsOf, isObject, isString, restOf } from '../../cor
 import { usdOf } from '../../core/money.ts'
 import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import { completionTokens, promptTokens } from '../../core/usage.ts'
+import { words } from '../../core/words.ts'
 import { errorTypeOfStatus, openaiTier } from '../finish.ts'
 import { nativeFieldsOf } from '../usage.ts'
 import type { ItemStatus } from './write-item.ts'
@@ -25,30 +26,13 @@ interface Shown {
 }
 
 /** Fields that the gateway writes itself or takes from the request, whatever a provider sends. */
-const OWN = new Set([
-  'id',
-  'object',
-  'created_at',
-  'completed_at',
-  'status',
-  'model',
-  'provider',
-  'output',
-  'output_text',
-  'usage',
-  'error',
-  'incomplete_details',
-  'background',
-  'store',
-  'previous_response_id',
-  'metadata',
-  'user',
-  'instructions',
-  'tools',
-  'service_metadata',
-  'openrouter_metadata',
-  'error_type',
-])
+const OWN = new Set(
+  words(`
+  id object created_at completed_at status model provider output output_text usage error
+  incomplete_details background store previous_response_id metadata user instructions tools
+  service_metadata openrouter_metadata error_type
+`),
+)
 
 /** Written twice per stream, so it is one literal: fields of the request, else of a Responses provider, else defaults. */
 export function viewResponse(reply: ReplyContext, shown: Shown): JsonObject {

@@ -10,6 +10,7 @@ import {
 import { dataUrlHead } from '../../core/data-url.ts'
 import type { GuardrailRecord } from '../../core/guardrail.ts'
 import { isObject } from '../../core/json.ts'
+import { words } from '../../core/words.ts'
 import { createBudget } from '../../filters/budget.ts'
 import { openTextScan } from '../../filters/text-scan.ts'
 import { createReport, type FilterReport } from './report.ts'
@@ -53,25 +54,12 @@ const isGuarding = (guardrail: GuardrailRecord): guardrail is Guarding =>
   guardrail.filters?.output !== undefined
 
 /** Fields with protocol values, sealed state and file contents, which are not scanned. */
-export const NO_TEXT: ReadonlySet<string> = new Set([
-  'id',
-  'type',
-  'object',
-  'role',
-  'status',
-  'model',
-  'channel',
-  'phase',
-  'signature',
-  'thought_signature',
-  'thoughtSignature',
-  'encrypted_content',
-  'encrypted_index',
-  'data',
-  'result',
-  'b64_json',
-  'partial_image_b64',
-])
+export const NO_TEXT: ReadonlySet<string> = new Set(
+  words(`
+  id type object role status model channel phase signature thought_signature thoughtSignature
+  encrypted_content encrypted_index data result b64_json partial_image_b64
+`),
+)
 
 function scannersOf(guarding: readonly Guarding[]): Scanners {
   const report = createReport('output')

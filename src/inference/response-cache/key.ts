@@ -2,20 +2,12 @@ import type { Caller } from '../../core/caller.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import type { RoutedRequest } from '../../core/request.ts'
+import { words } from '../../core/words.ts'
 
 /**
  * Fields that do not affect the content of a reply: its form, and labels of the request. docs/caching.md lists them.
  */
-const IGNORED_FIELDS = new Set([
-  'stream',
-  'stream_options',
-  'store',
-  'usage',
-  'user',
-  'metadata',
-  'session_id',
-  'trace',
-])
+const IGNORED_FIELDS = new Set(words('stream stream_options store usage user metadata session_id trace'))
 
 type KeyedRequest = Pick<RoutedRequest, 'apiType' | 'body'> & {
   readonly headers?: Readonly<Record<string, string>>

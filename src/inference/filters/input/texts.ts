@@ -1,17 +1,12 @@
 import type { JsonObject } from '../../../core/events.ts'
 import { isObject } from '../../../core/json.ts'
+import { words } from '../../../core/words.ts'
 import { inFile, isSealed, type Replace } from './text-file.ts'
 
 /** Definitions of tools and formats. Only their descriptions are filtered, not names, schemas and credentials. */
-const DEFINITIONS: readonly string[] = [
-  'tools',
-  'functions',
-  'response_format',
-  'text',
-  'output_config',
-  'output_format',
-  'generationConfig',
-]
+const DEFINITIONS: readonly string[] = words(
+  'tools functions response_format text output_config output_format generationConfig',
+)
 
 /** The top-level fields with model input, in all dialects and on all inference routes. */
 const ROOTS = [
@@ -33,34 +28,13 @@ const ROOTS = [
 const NOT_OF_USERS: readonly string[] = ['system', 'systemInstruction', 'instructions', 'prediction']
 
 /** Fields with ids, URLs, file contents and protocol values, which are not filtered. */
-const NO_TEXT = new Set([
-  'type',
-  'role',
-  'id',
-  'object',
-  'status',
-  'name',
-  'model',
-  'url',
-  'image',
-  'image_url',
-  'video_url',
-  'audio_url',
-  'file_url',
-  'fileUri',
-  'input_audio',
-  'format',
-  'detail',
-  'media_type',
-  'mime_type',
-  'mimeType',
-  'signature',
-  'thoughtSignature',
-  'encrypted_content',
-  'cache_control',
-  'server_label',
-  'phase',
-])
+const NO_TEXT = new Set(
+  words(`
+  type role id object status name model url image image_url video_url audio_url file_url fileUri
+  input_audio format detail media_type mime_type mimeType signature thoughtSignature encrypted_content
+  cache_control server_label phase
+`),
+)
 /** Types of reasoning, in all dialects. */
 const THOUGHTS = /^(?:thinking|redacted_thinking|reasoning(?:\..*)?)$/
 /** Reasoning that its provider signed or sealed cannot be changed. Unsigned reasoning may come from the caller. */

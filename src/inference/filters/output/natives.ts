@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../core/events.ts'
 import { isObject } from '../../../core/json.ts'
+import { words } from '../../../core/words.ts'
 import { NO_TEXT } from '../scanners.ts'
 import { createGeminiRelay } from './gemini.ts'
 import { createMessagesRelay } from './messages.ts'
@@ -47,16 +48,9 @@ function bufferedRelay({ scanners, drop }: NativeInput): NativeOutput {
 }
 
 /** Blocks and items with neutral events. */
-const CARRIED = new Set<unknown>([
-  'text',
-  'thinking',
-  'redacted_thinking',
-  'tool_use',
-  'message',
-  'reasoning',
-  'function_call',
-  'custom_tool_call',
-])
+const CARRIED = new Set<unknown>(
+  words('text thinking redacted_thinking tool_use message reasoning function_call custom_tool_call'),
+)
 
 /** The names of the fields that are dropped with a native event. */
 function namesIn(data: unknown): string[] {

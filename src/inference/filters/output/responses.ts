@@ -1,5 +1,6 @@
 import type { InferenceEvent, JsonObject } from '../../../core/events.ts'
 import { isObject } from '../../../core/json.ts'
+import { words } from '../../../core/words.ts'
 import { NO_TEXT } from '../scanners.ts'
 import type { NativeInput, NativeOutput } from './native-output.ts'
 
@@ -71,22 +72,12 @@ export function createResponsesRelay({ scanners, flush, drop }: NativeInput): Na
 }
 
 /** Fields that repeat the request, describe the end, or are written by the gateway. */
-const REQUEST_FIELDS: ReadonlySet<string> = new Set([
-  'error',
-  'incomplete_details',
-  'instructions',
-  'metadata',
-  'output_text',
-  'prompt',
-  'prompt_cache_key',
-  'reasoning',
-  'safety_identifier',
-  'text',
-  'tool_choice',
-  'tools',
-  'truncation',
-  'user',
-])
+const REQUEST_FIELDS: ReadonlySet<string> = new Set(
+  words(`
+  error incomplete_details instructions metadata output_text prompt prompt_cache_key reasoning
+  safety_identifier text tool_choice tools truncation user
+`),
+)
 
 /** Items whose content has neutral events. */
 const NEUTRAL = new Set<unknown>(['message', 'reasoning', 'function_call', 'custom_tool_call'])
