@@ -5,7 +5,7 @@ import type { Database } from '../db/database.ts'
 import { type CallerDeps, uncountedCallerOption } from '../http/caller.ts'
 import { endpointStatus } from '../http/compatibility.ts'
 import { instantOf } from '../http/instant.ts'
-import { operation, wildcard } from '../http/operation.ts'
+import { operationsOf, wildcard } from '../http/operation.ts'
 import { nameInPath } from '../http/path-name.ts'
 import type { Site } from '../http/site.ts'
 import type { CatalogLists } from './callable.ts'
@@ -29,7 +29,7 @@ import {
 import { sorted } from './sort.ts'
 import { endpointJson, modelEndpointsView, modelView, providerView } from './view.ts'
 
-const tag = 'Models'
+const documented = operationsOf('Models')
 const JSON_TYPE = 'application/json'
 
 export interface CatalogDeps extends CallerDeps {
@@ -73,10 +73,7 @@ const allModelsRoutes = (deps: CatalogDeps, basePath: string) =>
     {
       caller: 'any',
       query: modelsQuery,
-      detail: operation({
-        id: 'listModels',
-        tag,
-        summary: 'List the models that can be called',
+      detail: documented('listModels', 'List the models that can be called', {
         description:
           'One endpoint must have all of providers, zdr, region, distillable, supported_parameters and context; a model shows the endpoints that do. ' +
           "With the header `anthropic-version` the reply is a page of Anthropic's API (`limit`, `after_id`, `before_id`), with `x-goog-api-key` one of Google's (`pageSize`, `pageToken`): of the models that the key may call.",
@@ -100,10 +97,7 @@ const partialListRoutes = (deps: CatalogDeps, basePath: string) =>
       {
         caller: 'any',
         query: outputPageQuery,
-        detail: operation({
-          id: 'listUserModels',
-          tag,
-          summary: 'List the models that this key may call',
+        detail: documented('listUserModels', 'List the models that this key may call', {
           description:
             "What guardrails forbid is left out, and models without a price where they are refused; what the workspace's own provider keys open is there.",
           reply: modelList,
@@ -120,10 +114,7 @@ const partialListRoutes = (deps: CatalogDeps, basePath: string) =>
       {
         caller: 'any',
         query: pageQuery,
-        detail: operation({
-          id: 'listEmbeddingsModels',
-          tag,
-          summary: 'List the embedding models',
+        detail: documented('listEmbeddingsModels', 'List the embedding models', {
           reply: modelList,
         }),
       },
@@ -139,7 +130,7 @@ const partialListRoutes = (deps: CatalogDeps, basePath: string) =>
         response: {
           200: t.Object({ data: t.Object({ count: t.Number({ documented: { type: 'integer' } }) }) }),
         },
-        detail: operation({ id: 'countModels', tag, summary: 'Count the models that can be called' }),
+        detail: documented('countModels', 'Count the models that can be called'),
       },
     )
 
@@ -155,7 +146,7 @@ const oneModelRoutes = (deps: CatalogDeps, basePath: string) => {
         caller: 'any',
         params: modelParams,
         response: { 200: t.Object({ data: model }) },
-        detail: operation({ id: 'getModel', tag, summary: 'Get a model' }),
+        detail: documented('getModel', 'Get a model'),
       },
     )
     .get(
@@ -165,7 +156,7 @@ const oneModelRoutes = (deps: CatalogDeps, basePath: string) => {
         caller: 'any',
         params: modelParams,
         response: { 200: t.Object({ data: modelEndpoints }) },
-        detail: operation({ id: 'listEndpoints', tag, summary: 'List the endpoints of a model' }),
+        detail: documented('listEndpoints', 'List the endpoints of a model'),
       },
     )
     .get(
@@ -180,10 +171,7 @@ const oneModelRoutes = (deps: CatalogDeps, basePath: string) => {
         params: modelParams,
         query: pricesQuery,
         response: { 200: t.Object({ data: modelPrices }) },
-        detail: operation({
-          id: 'listPrices',
-          tag,
-          summary: 'What a model has cost here, from when on',
+        detail: documented('listPrices', 'What a model has cost here, from when on', {
           description:
             'Rows of the time in which it could be called here, to explain what old generations cost.',
         }),
@@ -206,10 +194,7 @@ const modelByIdRoutes = (deps: CatalogDeps, basePath: string) =>
     { caller: 'any', detail: wildcard({ '/models/{id}': modelByIdOperation }) },
   )
 
-const modelByIdOperation = operation({
-  id: 'retrieveModel',
-  tag,
-  summary: "Get a model by its id (OpenAI's API)",
+const modelByIdOperation = documented('retrieveModel', "Get a model by its id (OpenAI's API)", {
   description:
     "With the header `anthropic-version` in Anthropic's form, with `x-goog-api-key` in Google's. GET /model/{author}/{slug} answers the same below `data`.",
   reply: model,
@@ -254,10 +239,7 @@ const providerRoutes = (deps: CatalogDeps) =>
       {
         caller: 'any',
         query: outputQuery,
-        detail: operation({
-          id: 'listEndpointsZdr',
-          tag,
-          summary: 'List the endpoints that are known to retain no data',
+        detail: documented('listEndpointsZdr', 'List the endpoints that are known to retain no data', {
           description: 'Those of the models of `/models?zdr=true`.',
           reply: t.Object({ data: t.Array(zdrEndpoint) }),
         }),
@@ -275,7 +257,7 @@ const providerRoutes = (deps: CatalogDeps) =>
       {
         caller: 'any',
         response: { 200: t.Object({ data: t.Array(provider) }) },
-        detail: operation({ id: 'listProviders', tag, summary: 'List the providers that are configured' }),
+        detail: documented('listProviders', 'List the providers that are configured'),
       },
     )
 

@@ -73,6 +73,9 @@ interface WithIncoming {
 export const routes = <const Prefix extends string = ''>(config?: ElysiaConfig<Prefix>) =>
   new Elysia<Prefix, WithIncoming>(config)
 
+/** The hooks of a route that reads its body itself. */
+export const readsBody = <Detail extends object>(detail: Detail) => ({ parse: 'none', detail }) as const
+
 /**
  * The root application, and the only way to call it. Elysia creates the context and calls the hook synchronously in
  * `fetch`, so that no other request can interleave.

@@ -1,7 +1,36 @@
 /** Parts of the API document that several inference operations share. */
 import { Type as t } from '@sinclair/typebox'
-import type { HeaderParameter } from '../http/operation.ts'
+import {
+  CACHE_HEADERS,
+  CACHE_REPLY_HEADERS,
+  GENERATION_REPLY_HEADERS,
+  type HeaderParameter,
+  type Operation,
+  operationsOf,
+  SERVICE_METADATA_HEADER,
+} from '../http/operation.ts'
 import { nullable } from '../http/schemas.ts'
+
+type Details = Omit<Operation, 'id' | 'summary' | 'tag'>
+
+export const documented = operationsOf('Inference')
+
+/** An operation that calls providers. `headers`: those that it takes beside the ones that all of these take. */
+export const inference = (id: string, summary: string, { headers = [], ...details }: Details) =>
+  documented(id, summary, {
+    asksProvider: true,
+    headers: [SERVICE_METADATA_HEADER, ...headers],
+    replyHeaders: GENERATION_REPLY_HEADERS,
+    ...details,
+  })
+
+/** The same with the response cache. */
+export const cachedInference = (id: string, summary: string, { headers = [], ...details }: Details) =>
+  inference(id, summary, {
+    headers: [...CACHE_HEADERS, ...headers],
+    replyHeaders: CACHE_REPLY_HEADERS,
+    ...details,
+  })
 
 export const count = t.Integer({ minimum: 0 })
 export const usd = t.Number({ description: 'USD, at most 9 decimals.' })

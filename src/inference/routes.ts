@@ -1,6 +1,6 @@
 import type { JsonObject } from '../core/events.ts'
 import { type CompletionAsked, chatBodyOf, completionIngress } from '../dialects/chat/completions.ts'
-import { type Incoming, routes } from '../http/incoming.ts'
+import { type Incoming, readsBody, routes } from '../http/incoming.ts'
 import { JSON_TYPE, replyHeaders } from '../http/reply-headers.ts'
 import { chatOperation } from './conversation/chat.ts'
 import { completionOperation } from './conversation/completion.ts'
@@ -13,22 +13,10 @@ export type { InferenceRouteDeps }
 /** The inference routes. Each reads its body after authenticating the caller. */
 export const inferenceRoutes = (deps: InferenceRouteDeps) =>
   routes()
-    .post('/chat/completions', ({ incoming }) => infer(incoming, 'chat', deps), {
-      parse: 'none',
-      detail: chatOperation,
-    })
-    .post('/completions', ({ incoming }) => complete(incoming, deps), {
-      parse: 'none',
-      detail: completionOperation,
-    })
-    .post('/messages', ({ incoming }) => infer(incoming, 'messages', deps), {
-      parse: 'none',
-      detail: messagesOperation,
-    })
-    .post('/messages/count_tokens', ({ incoming }) => count(incoming, deps), {
-      parse: 'none',
-      detail: countTokensOperation,
-    })
+    .post('/chat/completions', ({ incoming }) => infer(incoming, 'chat', deps), readsBody(chatOperation))
+    .post('/completions', ({ incoming }) => complete(incoming, deps), readsBody(completionOperation))
+    .post('/messages', ({ incoming }) => infer(incoming, 'messages', deps), readsBody(messagesOperation))
+    .post('/messages/count_tokens', ({ incoming }) => count(incoming, deps), readsBody(countTokensOperation))
 
 /** OpenAI's legacy completions API, served as a chat completion. */
 function complete(incoming: Incoming, deps: InferenceRouteDeps): Promise<Response> {

@@ -1,7 +1,7 @@
 import { Elysia, t } from 'elysia'
 import { notFound } from '../../core/errors.ts'
 import { type CallerDeps, callerOption } from '../../http/caller.ts'
-import { operation } from '../../http/operation.ts'
+import { operationsOf } from '../../http/operation.ts'
 import type { CatalogLists } from '../callable.ts'
 import { narrowed, type Offered } from '../listing.ts'
 import { lookUp } from '../lookup.ts'
@@ -9,7 +9,7 @@ import { modelParams } from '../schema.ts'
 import { imageEndpoint, imageModel } from './schema.ts'
 import { givesImages, imageEndpointView, imageModelView } from './view.ts'
 
-const tag = 'Images'
+const documented = operationsOf('Images')
 
 /** The models that POST /images takes. `basePath` precedes `/images` in the addresses of replies. */
 export const imageModelRoutes = (deps: CallerDeps & { lists: CatalogLists }, basePath: string) =>
@@ -27,10 +27,7 @@ export const imageModelRoutes = (deps: CallerDeps & { lists: CatalogLists }, bas
       {
         caller: 'any',
         response: { 200: t.Object({ data: t.Array(imageModel) }) },
-        detail: operation({
-          id: 'listImageModels',
-          tag,
-          summary: 'List the models that make images',
+        detail: documented('listImageModels', 'List the models that make images', {
           description: 'A model has the parameters of all its endpoints; each endpoint lists its own.',
         }),
       },
@@ -45,11 +42,7 @@ export const imageModelRoutes = (deps: CallerDeps & { lists: CatalogLists }, bas
         caller: 'any',
         params: modelParams,
         response: { 200: t.Object({ id: t.String(), endpoints: t.Array(imageEndpoint) }) },
-        detail: operation({
-          id: 'listImageModelEndpoints',
-          tag,
-          summary: 'List the endpoints of an image model',
-        }),
+        detail: documented('listImageModelEndpoints', 'List the endpoints of an image model'),
       },
     )
 

@@ -1,13 +1,13 @@
 import { Type as t } from '@sinclair/typebox'
 import { chatBody } from '../../dialects/chat/schema.ts'
-import {
-  CACHE_HEADERS,
-  CACHE_REPLY_HEADERS,
-  operation,
-  SERVICE_METADATA_HEADER,
-} from '../../http/operation.ts'
 import { nullable } from '../../http/schemas.ts'
-import { choiceFields, completionFields, generationId, ORIGIN_HEADERS } from '../document-parts.ts'
+import {
+  cachedInference,
+  choiceFields,
+  completionFields,
+  generationId,
+  ORIGIN_HEADERS,
+} from '../document-parts.ts'
 
 const toolCall = t.Object({
   id: t.String(),
@@ -37,17 +37,12 @@ const chatReply = t.Object({
 })
 
 /** POST /chat/completions in the API document. */
-export const chatOperation = operation({
-  id: 'createChatCompletion',
-  tag: 'Inference',
-  summary: 'Create a chat completion',
+export const chatOperation = cachedInference('createChatCompletion', 'Create a chat completion', {
   description:
     'Fields that are not listed are forwarded to the provider. With `stream: true` the reply is a stream of chunks ' +
     'that ends with a usage chunk and `[DONE]`; a truncated stream ends with an error chunk instead.',
-  asksProvider: true,
   body: chatBody,
   reply: chatReply,
   streams: true,
-  replyHeaders: CACHE_REPLY_HEADERS,
-  headers: [SERVICE_METADATA_HEADER, ...CACHE_HEADERS, ...ORIGIN_HEADERS],
+  headers: ORIGIN_HEADERS,
 })

@@ -1,12 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import { completionBody } from '../../dialects/chat/completions.ts'
-import {
-  CACHE_HEADERS,
-  CACHE_REPLY_HEADERS,
-  operation,
-  SERVICE_METADATA_HEADER,
-} from '../../http/operation.ts'
-import { choiceFields, completionFields, generationId } from '../document-parts.ts'
+import { cachedInference, choiceFields, completionFields, generationId } from '../document-parts.ts'
 
 const choice = t.Object({ ...choiceFields, text: t.String(), reasoning: t.Optional(t.String()) })
 
@@ -18,17 +12,15 @@ const reply = t.Object({
 })
 
 /** POST /completions in the API document. */
-export const completionOperation = operation({
-  id: 'createCompletion',
-  tag: 'Inference',
-  summary: "Create a completion (OpenAI's older API)",
-  description:
-    'Sent to every provider as a chat completion with the prompt as its only user message. For clients of the legacy ' +
-    'API. Token ids, several prompts and a suffix are rejected.',
-  asksProvider: true,
-  body: completionBody,
-  reply,
-  streams: true,
-  replyHeaders: CACHE_REPLY_HEADERS,
-  headers: [SERVICE_METADATA_HEADER, ...CACHE_HEADERS],
-})
+export const completionOperation = cachedInference(
+  'createCompletion',
+  "Create a completion (OpenAI's older API)",
+  {
+    description:
+      'Sent to every provider as a chat completion with the prompt as its only user message. For clients of the legacy ' +
+      'API. Token ids, several prompts and a suffix are rejected.',
+    body: completionBody,
+    reply,
+    streams: true,
+  },
+)

@@ -1,13 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { messagesBody } from '../../dialects/messages/schema.ts'
-import {
-  CACHE_HEADERS,
-  CACHE_REPLY_HEADERS,
-  operation,
-  SERVICE_METADATA_HEADER,
-} from '../../http/operation.ts'
 import { nullable } from '../../http/schemas.ts'
-import { costs, count, serviceMetadata } from '../document-parts.ts'
+import { cachedInference, costs, count, documented, serviceMetadata } from '../document-parts.ts'
 
 const block = t.Object(
   {
@@ -83,29 +77,25 @@ const BETA = {
 }
 
 /** POST /messages in the API document. */
-export const messagesOperation = operation({
-  id: 'createMessage',
-  tag: 'Inference',
-  summary: "Create a message (Anthropic's Messages API)",
-  description:
-    "For Anthropic's clients and for coding agents that require this API; every model is available. Fields that " +
-    'are not listed are forwarded to providers of this API. With `stream: true` the reply is a stream of ' +
-    "Anthropic's events that ends with `message_stop`; a truncated stream ends with an `error` event instead. Errors " +
-    'are `{type: "error", error: {type, message}, request_id}`.',
-  asksProvider: true,
-  body: messagesBody,
-  reply: message,
-  streams: true,
-  replyHeaders: CACHE_REPLY_HEADERS,
-  headers: [SERVICE_METADATA_HEADER, ...CACHE_HEADERS, KEY, BETA],
-  error,
-})
+export const messagesOperation = cachedInference(
+  'createMessage',
+  "Create a message (Anthropic's Messages API)",
+  {
+    description:
+      "For Anthropic's clients and for coding agents that require this API; every model is available. Fields that " +
+      'are not listed are forwarded to providers of this API. With `stream: true` the reply is a stream of ' +
+      "Anthropic's events that ends with `message_stop`; a truncated stream ends with an `error` event instead. Errors " +
+      'are `{type: "error", error: {type, message}, request_id}`.',
+    body: messagesBody,
+    reply: message,
+    streams: true,
+    headers: [KEY, BETA],
+    error,
+  },
+)
 
 /** POST /messages/count_tokens in the API document. */
-export const countTokensOperation = operation({
-  id: 'countMessageTokens',
-  tag: 'Inference',
-  summary: 'Count the tokens of a message',
+export const countTokensOperation = documented('countMessageTokens', 'Count the tokens of a message', {
   description:
     "Takes the body of POST /messages. The provider counts if it has Anthropic's route for it; otherwise the gateway " +
     'returns an estimate, which is rather too high. Costs nothing. Rate limits count it as a request without tokens.',

@@ -1,13 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { batchEmbedBody, embedBody } from '../../dialects/gemini/embed-ingress.ts'
 import { geminiBody } from '../../dialects/gemini/schema.ts'
-import {
-  CACHE_HEADERS,
-  CACHE_REPLY_HEADERS,
-  operation,
-  SERVICE_METADATA_HEADER,
-} from '../../http/operation.ts'
-import { count, usd } from '../document-parts.ts'
+import { cachedInference, count, documented, usd } from '../document-parts.ts'
 
 const open = { additionalProperties: true }
 
@@ -74,53 +68,49 @@ const reply = t.Object(
   open,
 )
 
-const tag = 'Inference'
-const headers = [SERVICE_METADATA_HEADER, ...CACHE_HEADERS, KEY]
+export const generateContentOperation = cachedInference(
+  'generateContent',
+  "Generate content (Google's Gemini API)",
+  {
+    description:
+      "For Google's clients and coding agents that use its API; every model is available. The same route is served " +
+      'below /v1beta. Field names are accepted in camelCase and snake_case. Fields that are not listed are forwarded ' +
+      'to providers of this API.',
+    body: geminiBody,
+    reply,
+    headers: [KEY],
+    error,
+  },
+)
 
-export const generateContentOperation = operation({
-  id: 'generateContent',
-  tag,
-  summary: "Generate content (Google's Gemini API)",
-  description:
-    "For Google's clients and coding agents that use its API; every model is available. The same route is served " +
-    'below /v1beta. Field names are accepted in camelCase and snake_case. Fields that are not listed are forwarded ' +
-    'to providers of this API.',
-  asksProvider: true,
-  body: geminiBody,
-  reply,
-  replyHeaders: CACHE_REPLY_HEADERS,
-  headers,
-  error,
-})
+export const streamGenerateContentOperation = cachedInference(
+  'streamGenerateContent',
+  "Generate content as a stream (Google's Gemini API)",
+  {
+    description:
+      'With `?alt=sse` the reply is a stream of events, otherwise one JSON list of the same chunks. The last chunk has the ' +
+      'finishReason and the usage; a truncated stream ends with an `error` instead.',
+    body: geminiBody,
+    reply: t.Array(reply),
+    streams: true,
+    headers: [KEY],
+    error,
+  },
+)
 
-export const streamGenerateContentOperation = operation({
-  id: 'streamGenerateContent',
-  tag,
-  summary: "Generate content as a stream (Google's Gemini API)",
-  description:
-    'With `?alt=sse` the reply is a stream of events, otherwise one JSON list of the same chunks. The last chunk has the ' +
-    'finishReason and the usage; a truncated stream ends with an `error` instead.',
-  asksProvider: true,
-  body: geminiBody,
-  reply: t.Array(reply),
-  streams: true,
-  replyHeaders: CACHE_REPLY_HEADERS,
-  headers,
-  error,
-})
-
-export const countTokensOperation = operation({
-  id: 'countContentTokens',
-  tag,
-  summary: "Count the tokens of contents (Google's Gemini API)",
-  description:
-    'The provider counts if it has a route for it; otherwise the gateway returns an estimate, which is rather too high. ' +
-    'Costs nothing. Rate limits count it as a request without tokens.',
-  body: geminiBody,
-  reply: t.Object({ totalTokens: count }),
-  headers: [KEY],
-  error,
-})
+export const countTokensOperation = documented(
+  'countContentTokens',
+  "Count the tokens of contents (Google's Gemini API)",
+  {
+    description:
+      'The provider counts if it has a route for it; otherwise the gateway returns an estimate, which is rather too high. ' +
+      'Costs nothing. Rate limits count it as a request without tokens.',
+    body: geminiBody,
+    reply: t.Object({ totalTokens: count }),
+    headers: [KEY],
+    error,
+  },
+)
 
 const vector = t.Object({ values: t.Array(t.Number()) })
 const embedded = {
@@ -129,27 +119,25 @@ const embedded = {
   responseId: t.String(),
 }
 
-export const embedContentOperation = operation({
-  id: 'embedContent',
-  tag,
-  summary: "Embed one content (Google's Gemini API)",
-  asksProvider: true,
-  body: embedBody,
-  reply: t.Object({ embedding: vector, ...embedded }, open),
-  replyHeaders: CACHE_REPLY_HEADERS,
-  headers,
-  error,
-})
+export const embedContentOperation = cachedInference(
+  'embedContent',
+  "Embed one content (Google's Gemini API)",
+  {
+    body: embedBody,
+    reply: t.Object({ embedding: vector, ...embedded }, open),
+    headers: [KEY],
+    error,
+  },
+)
 
-export const batchEmbedContentsOperation = operation({
-  id: 'batchEmbedContents',
-  tag,
-  summary: "Embed several contents (Google's Gemini API)",
-  description: 'All requests of a batch must have the same fields, except their text.',
-  asksProvider: true,
-  body: batchEmbedBody,
-  reply: t.Object({ embeddings: t.Array(vector), ...embedded }, open),
-  replyHeaders: CACHE_REPLY_HEADERS,
-  headers,
-  error,
-})
+export const batchEmbedContentsOperation = cachedInference(
+  'batchEmbedContents',
+  "Embed several contents (Google's Gemini API)",
+  {
+    description: 'All requests of a batch must have the same fields, except their text.',
+    body: batchEmbedBody,
+    reply: t.Object({ embeddings: t.Array(vector), ...embedded }, open),
+    headers: [KEY],
+    error,
+  },
+)

@@ -6,25 +6,21 @@ import { rerankBody } from '../../dialects/operations/rerank.ts'
 import { MEDIA_TYPES, speechBody } from '../../dialects/operations/speech.ts'
 import { transcriptionBody, transcriptionForm } from '../../dialects/operations/transcription.ts'
 import {
-  CACHE_HEADERS,
-  CACHE_REPLY_HEADERS,
-  GENERATION_REPLY_HEADERS,
-  operation,
-  SERVICE_METADATA_HEADER,
-} from '../../http/operation.ts'
-import { costs, count, generationId, ORIGIN_HEADERS, serviceMetadata } from '../document-parts.ts'
+  cachedInference,
+  costs,
+  count,
+  generationId,
+  inference,
+  ORIGIN_HEADERS,
+  serviceMetadata,
+} from '../document-parts.ts'
 
 /** The operations in the API document. */
 
-const HEADERS = [SERVICE_METADATA_HEADER, ...ORIGIN_HEADERS]
 const FORWARDED = 'Fields that are not listed are forwarded to the provider.'
 
-export const embeddingsOperation = operation({
-  id: 'createEmbeddings',
-  tag: 'Inference',
-  summary: 'Create embeddings',
+export const embeddingsOperation = cachedInference('createEmbeddings', 'Create embeddings', {
   description: `One vector for each input, in the order of the inputs. ${FORWARDED}`,
-  asksProvider: true,
   body: embeddingsBody,
   reply: t.Object({
     id: generationId,
@@ -41,16 +37,11 @@ export const embeddingsOperation = operation({
     usage: t.Object({ prompt_tokens: count, total_tokens: count, ...costs }),
     service_metadata: serviceMetadata,
   }),
-  headers: [...HEADERS, ...CACHE_HEADERS],
-  replyHeaders: CACHE_REPLY_HEADERS,
+  headers: ORIGIN_HEADERS,
 })
 
-export const rerankOperation = operation({
-  id: 'createRerank',
-  tag: 'Inference',
-  summary: 'Rank documents',
+export const rerankOperation = cachedInference('createRerank', 'Rank documents', {
   description: `Sorts documents by relevance to the query, the most relevant first. ${FORWARDED}`,
-  asksProvider: true,
   body: rerankBody,
   reply: t.Object({
     id: generationId,
@@ -66,16 +57,11 @@ export const rerankOperation = operation({
     usage: t.Object({ search_units: t.Optional(count), total_tokens: count, ...costs }),
     service_metadata: serviceMetadata,
   }),
-  headers: [...HEADERS, ...CACHE_HEADERS],
-  replyHeaders: CACHE_REPLY_HEADERS,
+  headers: ORIGIN_HEADERS,
 })
 
-export const moderationsOperation = operation({
-  id: 'createModeration',
-  tag: 'Inference',
-  summary: 'Moderate texts and images',
+export const moderationsOperation = inference('createModeration', 'Moderate texts and images', {
   description: `The default model is omni-moderation-latest. The results are returned as the provider sends them. ${FORWARDED}`,
-  asksProvider: true,
   body: moderationBody,
   reply: t.Object({
     id: generationId,
@@ -85,8 +71,7 @@ export const moderationsOperation = operation({
     usage: t.Object(costs),
     service_metadata: serviceMetadata,
   }),
-  headers: HEADERS,
-  replyHeaders: GENERATION_REPLY_HEADERS,
+  headers: ORIGIN_HEADERS,
 })
 
 const file = t.String({ format: 'binary' })
@@ -122,68 +107,52 @@ const imagesText =
   'Images are always returned as base64. With `stream: true` the reply is a stream of ' +
   '`image_generation.partial_image`, `image_generation.text_chunk` and `image_generation.completed`, then `[DONE]`.'
 
-export const imagesOperation = operation({
-  id: 'createImages',
-  tag: 'Inference',
-  summary: 'Generate images',
+export const imagesOperation = inference('createImages', 'Generate images', {
   description: `${imagesText} ${FORWARDED}`,
-  asksProvider: true,
   body: imagesBody,
   reply: imagesReply,
   streams: true,
-  headers: HEADERS,
-  replyHeaders: GENERATION_REPLY_HEADERS,
+  headers: ORIGIN_HEADERS,
 })
 
-export const imageGenerationsOperation = operation({
-  id: 'createImageGenerations',
-  tag: 'Inference',
-  summary: "Generate images, at the path of OpenAI's clients",
-  description: imagesText,
-  asksProvider: true,
-  body: imagesBody,
-  reply: imagesReply,
-  streams: true,
-  headers: HEADERS,
-  replyHeaders: GENERATION_REPLY_HEADERS,
-})
+export const imageGenerationsOperation = inference(
+  'createImageGenerations',
+  "Generate images, at the path of OpenAI's clients",
+  {
+    description: imagesText,
+    body: imagesBody,
+    reply: imagesReply,
+    streams: true,
+    headers: ORIGIN_HEADERS,
+  },
+)
 
-export const imageEditsOperation = operation({
-  id: 'createImageEdits',
-  tag: 'Inference',
-  summary: "Edit images, at the path of OpenAI's clients",
-  description: imagesText,
-  asksProvider: true,
-  body: imagesBody,
-  form: imageForm,
-  reply: imagesReply,
-  streams: true,
-  headers: HEADERS,
-  replyHeaders: GENERATION_REPLY_HEADERS,
-})
+export const imageEditsOperation = inference(
+  'createImageEdits',
+  "Edit images, at the path of OpenAI's clients",
+  {
+    description: imagesText,
+    body: imagesBody,
+    form: imageForm,
+    reply: imagesReply,
+    streams: true,
+    headers: ORIGIN_HEADERS,
+  },
+)
 
-export const speechOperation = operation({
-  id: 'createSpeech',
-  tag: 'Inference',
-  summary: 'Convert text to speech',
+export const speechOperation = inference('createSpeech', 'Convert text to speech', {
   description:
     'The audio is streamed as the provider generates it; a truncated reply closes the connection. The default ' +
     `\`response_format\` is \`pcm\`. ${FORWARDED}`,
-  asksProvider: true,
   body: speechBody,
   media: Object.values(MEDIA_TYPES),
-  headers: HEADERS,
-  replyHeaders: GENERATION_REPLY_HEADERS,
+  headers: ORIGIN_HEADERS,
 })
 
 const seconds = t.Number({ minimum: 0, description: 'Seconds.' })
 
-export const transcriptionOperation = operation({
-  id: 'createTranscription',
-  tag: 'Inference',
-  summary: 'Transcribe a recording',
+export const transcriptionOperation = inference('createTranscription', 'Transcribe a recording', {
   description: `Takes the recording as base64 in JSON, or as a file of at most 100 MB in a form. ${FORWARDED}`,
-  asksProvider: true,
   body: transcriptionBody,
   form: transcriptionForm,
   reply: t.Object({
@@ -203,6 +172,5 @@ export const transcriptionOperation = operation({
     }),
     service_metadata: serviceMetadata,
   }),
-  headers: HEADERS,
-  replyHeaders: GENERATION_REPLY_HEADERS,
+  headers: ORIGIN_HEADERS,
 })

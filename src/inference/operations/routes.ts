@@ -8,7 +8,7 @@ import { deferLine } from '../../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
 import { isForm, readForm } from '../../http/form.ts'
-import { type Incoming, keepOpen, routes } from '../../http/incoming.ts'
+import { type Incoming, keepOpen, readsBody, routes } from '../../http/incoming.ts'
 import { withFilters } from '../filters/input/apply.ts'
 import type { Opening, RunDeps } from '../generation.ts'
 import { checkUrls, type UserUrlDeps } from '../request/user-names.ts'
@@ -44,38 +44,34 @@ export interface OperationRouteDeps extends UserUrlDeps {
 /** The inference routes other than conversations. Each reads its body after authenticating the caller. */
 export const operationRoutes = (deps: OperationRouteDeps) =>
   routes()
-    .post('/embeddings', ({ incoming }) => operate(incoming, embeddings, deps), {
-      parse: 'none',
-      detail: embeddingsOperation,
-    })
-    .post('/rerank', ({ incoming }) => operate(incoming, rerank, deps), {
-      parse: 'none',
-      detail: rerankOperation,
-    })
-    .post('/moderations', ({ incoming }) => operate(incoming, moderations, deps), {
-      parse: 'none',
-      detail: moderationsOperation,
-    })
-    .post('/images', ({ incoming }) => images(incoming, readInferenceBody, deps), {
-      parse: 'none',
-      detail: imagesOperation,
-    })
-    .post('/images/generations', ({ incoming }) => images(incoming, readInferenceBody, deps), {
-      parse: 'none',
-      detail: imageGenerationsOperation,
-    })
-    .post('/images/edits', ({ incoming }) => images(incoming, readEditBody, deps, true), {
-      parse: 'none',
-      detail: imageEditsOperation,
-    })
-    .post('/audio/speech', ({ incoming }) => speech(incoming, deps), {
-      parse: 'none',
-      detail: speechOperation,
-    })
-    .post('/audio/transcriptions', ({ incoming }) => transcribe(incoming, deps), {
-      parse: 'none',
-      detail: transcriptionOperation,
-    })
+    .post(
+      '/embeddings',
+      ({ incoming }) => operate(incoming, embeddings, deps),
+      readsBody(embeddingsOperation),
+    )
+    .post('/rerank', ({ incoming }) => operate(incoming, rerank, deps), readsBody(rerankOperation))
+    .post(
+      '/moderations',
+      ({ incoming }) => operate(incoming, moderations, deps),
+      readsBody(moderationsOperation),
+    )
+    .post('/images', ({ incoming }) => images(incoming, readInferenceBody, deps), readsBody(imagesOperation))
+    .post(
+      '/images/generations',
+      ({ incoming }) => images(incoming, readInferenceBody, deps),
+      readsBody(imageGenerationsOperation),
+    )
+    .post(
+      '/images/edits',
+      ({ incoming }) => images(incoming, readEditBody, deps, true),
+      readsBody(imageEditsOperation),
+    )
+    .post('/audio/speech', ({ incoming }) => speech(incoming, deps), readsBody(speechOperation))
+    .post(
+      '/audio/transcriptions',
+      ({ incoming }) => transcribe(incoming, deps),
+      readsBody(transcriptionOperation),
+    )
 
 /** Images, streamed or not. */
 const images = (

@@ -1,13 +1,7 @@
 import { Type as t } from '@sinclair/typebox'
 import { documentedBody } from '../../dialects/responses/schema.ts'
-import {
-  CACHE_HEADERS,
-  CACHE_REPLY_HEADERS,
-  operation,
-  SERVICE_METADATA_HEADER,
-} from '../../http/operation.ts'
 import { nullable } from '../../http/schemas.ts'
-import { count, ORIGIN_HEADERS, usd } from '../document-parts.ts'
+import { cachedInference, count, inference, ORIGIN_HEADERS, usd } from '../document-parts.ts'
 
 const open = { additionalProperties: true }
 const seconds = t.Integer({ description: 'Unix seconds.' })
@@ -93,31 +87,22 @@ export const responseReply = t.Object(
 )
 
 /** POST /responses in the API document. */
-export const responsesOperation = operation({
-  id: 'createResponse',
-  tag: 'Inference',
-  summary: 'Create a response',
+export const responsesOperation = cachedInference('createResponse', 'Create a response', {
   description:
     'Fields that are not listed are forwarded to a provider of the same API. With `stream: true` the reply is a ' +
     'stream of events, numbered by `sequence_number`, that ends with `response.completed`, `response.incomplete` or ' +
     '`response.failed`, and `[DONE]`. Reasoning of providers of other APIs is returned in `encrypted_content`.',
-  asksProvider: true,
   body: documentedBody,
   reply: responseReply,
   streams: true,
-  replyHeaders: CACHE_REPLY_HEADERS,
-  headers: [SERVICE_METADATA_HEADER, ...CACHE_HEADERS, ...ORIGIN_HEADERS],
+  headers: ORIGIN_HEADERS,
 })
 
 /** POST /responses/compact in the API document. */
-export const compactOperation = operation({
-  id: 'compactResponse',
-  tag: 'Inference',
-  summary: 'Compact a conversation',
+export const compactOperation = inference('compactResponse', 'Compact a conversation', {
   description:
     'Available at providers of the Responses API that support it, such as OpenAI. Takes the fields of `POST /responses`. ' +
     'Send the items of `output` instead of the conversation; only their provider can read the `compaction` among them.',
-  asksProvider: true,
   body: documentedBody,
   reply: t.Object(
     {
@@ -134,5 +119,4 @@ export const compactOperation = operation({
     },
     open,
   ),
-  headers: [SERVICE_METADATA_HEADER],
 })

@@ -1,7 +1,7 @@
 import { badRequest } from '../../core/errors.ts'
 import { type CallerDeps, callerOf, callerOption } from '../../http/caller.ts'
-import { keepOpen, routes } from '../../http/incoming.ts'
-import { operation } from '../../http/operation.ts'
+import { keepOpen, readsBody, routes } from '../../http/incoming.ts'
+import { documented } from '../document-parts.ts'
 import { compactResponse } from './compact.ts'
 import { createResponse, type ResponsesDeps } from './create.ts'
 import { follow } from './follow.ts'
@@ -9,21 +9,18 @@ import { compactOperation, responseReply, responsesOperation } from './operation
 import { deletedResponse, itemList, itemsQuery, responseParams, responseQuery } from './schema.ts'
 import { cancelResponse, deleteResponse, eventsOfResponse, getResponse, listInputItems } from './stored.ts'
 
-const tag = 'Inference'
 const ITEMS_BY_DEFAULT = 20
 
 /** The Responses API, with an inference key of the workspace. */
 export const responsesRoutes = (deps: ResponsesDeps & CallerDeps) =>
   routes()
     .use(callerOption(deps))
-    .post('/responses', ({ incoming }) => createResponse(incoming, deps), {
-      parse: 'none',
-      detail: responsesOperation,
-    })
-    .post('/responses/compact', ({ incoming }) => compactResponse(incoming, deps), {
-      parse: 'none',
-      detail: compactOperation,
-    })
+    .post('/responses', ({ incoming }) => createResponse(incoming, deps), readsBody(responsesOperation))
+    .post(
+      '/responses/compact',
+      ({ incoming }) => compactResponse(incoming, deps),
+      readsBody(compactOperation),
+    )
     .post(
       '/responses/:id/cancel',
       async ({ incoming, params }) => {
@@ -34,10 +31,7 @@ export const responsesRoutes = (deps: ResponsesDeps & CallerDeps) =>
         // Clients send no body; a body is ignored.
         parse: 'none',
         params: responseParams,
-        detail: operation({
-          id: 'cancelResponse',
-          tag,
-          summary: 'Cancel a background response',
+        detail: documented('cancelResponse', 'Cancel a background response', {
           description: 'Returns the final response. Has no effect on a response that has already ended.',
           reply: responseReply,
         }),
@@ -67,10 +61,7 @@ const storedRoutes = (deps: ResponsesDeps & CallerDeps) =>
         caller: 'inference',
         params: responseParams,
         query: responseQuery,
-        detail: operation({
-          id: 'getResponse',
-          tag,
-          summary: 'Get a stored response',
+        detail: documented('getResponse', 'Get a stored response', {
           reply: responseReply,
           streams: true,
         }),
@@ -79,10 +70,7 @@ const storedRoutes = (deps: ResponsesDeps & CallerDeps) =>
     .delete('/responses/:id', ({ caller, params }) => deleteResponse(params.id, caller, deps.responses), {
       caller: 'inference',
       params: responseParams,
-      detail: operation({
-        id: 'deleteResponse',
-        tag,
-        summary: 'Delete a stored response',
+      detail: documented('deleteResponse', 'Delete a stored response', {
         description: 'A running response is stopped; its output until then is charged.',
         reply: deletedResponse,
       }),
@@ -104,10 +92,7 @@ const storedRoutes = (deps: ResponsesDeps & CallerDeps) =>
         caller: 'inference',
         params: responseParams,
         query: itemsQuery,
-        detail: operation({
-          id: 'listResponseInputItems',
-          tag,
-          summary: 'List the input items of a response',
+        detail: documented('listResponseInputItems', 'List the input items of a response', {
           description: 'Includes the items of earlier turns that it continues.',
           reply: itemList,
         }),
