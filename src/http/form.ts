@@ -54,10 +54,3 @@ const LINE_END = Buffer.from('\r\n')
 /** Follows the boundary that ends the form. */
 const LAST = Buffer.of(0x2d, 0x2d)
 const HEADERS_END = Buffer.from('\r\n\r\n')
-
-/** A field that is text; null where it is absent. Throws a 400 for a file. */
-export function textOf(form: FormData, name: string): string | null {
-  const value = form.get(name)
-  if (value !== null && typeof value !== 'string') throw badRequest('must be text, not a file', name)
-  return value
-}

@@ -2,7 +2,7 @@ import type { Carrier } from '../../core/carrier.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isString, objectsIn, textOf } from '../../core/json.ts'
 import { isSealed, sealUnlessLong, unseal } from '../opaque.ts'
-import { detailsOfItem, isOnlyText, sharedFields, UNKNOWN_FORMAT } from './items.ts'
+import { detailsOfItem, isOnlyText, UNKNOWN_FORMAT } from './items.ts'
 
 /**
  * Reasoning of other dialects in `reasoning` items. What a later turn must replay unchanged (signatures, redacted
@@ -62,10 +62,6 @@ export function carriedBy({ encrypted_content }: JsonObject): JsonObject[] | und
   const details = unseal(encrypted_content)?.details
   return objectsIn(details)
 }
-
-/** True for reasoning that did not come from a provider of this dialect: none of them takes it back. */
-export const isForeign = (item: JsonObject): boolean =>
-  isSealed(item.encrypted_content) || sharedFields(item).format !== sharedFields({}).format
 
 /** Pieces of one text that was streamed become one: they share type and index, and the last has the signature. */
 export function merged(details: readonly JsonObject[]): JsonObject[] {
