@@ -1,8 +1,8 @@
 import { heapStats } from 'bun:jsc'
 import { statSync } from 'node:fs'
 import { createDirectory } from '../src/catalog/directory.ts'
-import { loadCatalog } from '../src/catalog/load.ts'
 import seedPath from '../src/catalog/seed/catalog.json.gz' with { type: 'file' }
+import { loadCatalog } from '../src/catalog/store.ts'
 import { vendors } from '../src/providers/compatible.ts'
 
 /**

@@ -6,7 +6,7 @@
  * compared or one of them differs without a reason.
  */
 import { join } from 'node:path'
-import { loadCatalog } from '../../src/catalog/load.ts'
+import { loadCatalog } from '../../src/catalog/store.ts'
 import { isObject } from '../../src/core/json.ts'
 import { formatPrice, type Price } from '../../src/core/money.ts'
 import type { EndpointRecord } from '../../src/core/snapshot.ts'

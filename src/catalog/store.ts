@@ -2,8 +2,8 @@ import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isObject } from '../core/json.ts'
 import { type Catalog, openCatalog } from './catalog.ts'
-import { loadSeed } from './load.ts'
 import { packed, unpacked } from './packed.ts'
+import seedPath from './seed/catalog.json.gz' with { type: 'file' }
 import { isSeed, type Seed } from './seed.ts'
 
 /** A catalogue that was made from newer facts than those of the program. */
@@ -116,3 +116,12 @@ function write(path: string, { seed, source, refreshedAt, retired }: RefreshedCa
   )
   renameSync(draft, path)
 }
+
+/** Reads the built-in catalogue: about 10 ms and 4 MB on each call, so keep the result. */
+function loadSeed(): Seed {
+  const seed = unpacked(seedPath)
+  if (!isSeed(seed)) throw new Error(`${seedPath} is not a catalogue of this version`)
+  return seed
+}
+
+export const loadCatalog = (): Catalog => openCatalog(loadSeed())

@@ -1,11 +1,10 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { and, eq, sql } from 'drizzle-orm'
 import { GatewayError } from '../core/errors.ts'
 import { atomically, type Database, type Db, mustBeAtMost, type Write } from '../db/database.ts'
 import { files } from '../db/tables.ts'
-import { mediaTypeOf } from './media-type.ts'
 import { receiveUpload } from './upload.ts'
 
 export type FileRow = typeof files.$inferSelect
@@ -95,5 +94,47 @@ async function clear(folder: string, db: Db): Promise<void> {
     if (name.endsWith(PART) || (name.startsWith('file_') && !known.has(name))) {
       rmSync(join(folder, name), { force: true })
     }
+  }
+}
+
+/** Text has no signature: its type follows from its name, and it must be UTF-8. */
+const TEXT_TYPES: Readonly<Record<string, string>> = {
+  json: 'application/json',
+  jsonl: 'application/x-ndjson',
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv',
+  md: 'text/markdown',
+  markdown: 'text/markdown',
+  html: 'text/html',
+  xml: 'application/xml',
+}
+const SAMPLE_BYTES = 64 * 1024
+
+/** The media type of a file, by its content; `application/octet-stream` if unknown. A name alone never makes it an image. */
+async function mediaTypeOf(path: string, filename: string): Promise<string> {
+  const { fileTypeFromBlob } = await import('file-type')
+  // By its path the library would load a package at run time (file-type 22), which the binary does not have.
+  const known = await fileTypeFromBlob(Bun.file(path))
+  if (known !== undefined) return known.mime
+  if (!(await isText(path))) return 'application/octet-stream'
+  const extension = filename.split('.').at(-1)?.toLowerCase() ?? ''
+  return Object.hasOwn(TEXT_TYPES, extension) ? (TEXT_TYPES[extension] ?? 'text/plain') : 'text/plain'
+}
+
+/** UTF-8 without control characters, as far as its beginning shows. */
+async function isText(path: string): Promise<boolean> {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(SAMPLE_BYTES), 0, SAMPLE_BYTES, 0)
+    // A character that the sample cuts is not wrong.
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(buffer.subarray(0, bytesRead), {
+      stream: true,
+    })
+    return !/[\x00-\x08\x0e-\x1a\x1c-\x1f]/.test(text)
+  } catch (error) {
+    if (error instanceof TypeError) return false
+    throw error
+  } finally {
+    await file.close()
   }
 }

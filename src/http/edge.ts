@@ -1,12 +1,11 @@
 /** The outermost layer: the first step of every request and the last of every reply. */
-import { type GatewayError, unavailable } from '../core/errors.ts'
+import { badRequest, type GatewayError, unavailable } from '../core/errors.ts'
 import { type AccessLog, dropLine, logRequest } from './access-log.ts'
 import { type BodyBudget, closeBody, leaseBody } from './body-budget.ts'
 import { namesKey } from './caller.ts'
 import { createCors } from './cors.ts'
 import { type ErrorLog, errorResponse, type FormOf, logFailure, publicError } from './envelope.ts'
 import { isHealthCheck } from './health.ts'
-import { createHostCheck } from './host.ts'
 import { type Connection, type Incoming, openIncoming } from './incoming.ts'
 import { pathProblem } from './path.ts'
 import type { WrongKeys } from './wrong-keys.ts'
@@ -83,3 +82,32 @@ function finished(response: Response, { id, isHeaded }: Incoming): Response {
 /** True for a request with a wrong key that only the summary of its minute logs. */
 const isFlood = ({ status }: Response, incoming: Incoming, { wrongKeys, addressOf }: EdgeDeps): boolean =>
   status === 401 && namesKey(incoming.request) && !wrongKeys.count(addressOf(incoming))
+
+// A name (underscores included, which containers use) or an address, with an optional port.
+const WELL_FORMED = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::(\d{1,5}))?$/
+const LAST_PORT = 65_535
+
+/**
+ * Rejects an invalid Host header: with it, Bun's `request.url` and Elysia's path differ, and a route could be reached
+ * under a wrong path. Two Host headers are joined by a comma and therefore rejected. Without one (HTTP/1.0) the URL must
+ * be absolute. Caches the last valid host: nearly all requests have the same one.
+ */
+function createHostCheck(): (request: Request) => GatewayError | null {
+  let lastGood = ''
+  return (request) => {
+    const host = request.headers.get('host')
+    if (host !== null && host !== '' && host === lastGood) return null
+    const isGood = host === null ? URL.canParse(request.url) : isWellFormed(host)
+    if (!isGood)
+      return badRequest(
+        'The Host header is missing or malformed: one host name or address is expected, perhaps with a port',
+      )
+    lastGood = host ?? ''
+    return null
+  }
+}
+
+function isWellFormed(host: string): boolean {
+  const match = WELL_FORMED.exec(host)
+  return match !== null && Number(match[1] ?? 0) <= LAST_PORT
+}

@@ -1,16 +1,19 @@
 import { unavailable } from '../core/errors.ts'
+import type { JournalEntry, Settlement } from '../core/generation.ts'
+import { NO_USAGE } from '../core/usage.ts'
 import type { Database } from '../db/database.ts'
-import { prepareCommit } from './batch.ts'
+import { journal } from '../db/tables.ts'
+import { type Batch, prepareCommit } from './batch.ts'
 import { type Counters, loadCounters } from './counters.ts'
 import { fillDays } from './days.ts'
 import { createFoldTimer } from './fold-timer.ts'
 import { prepareFolding } from './folding.ts'
+import { type JournalRow, journaledOf } from './journal-row.ts'
 import type { Ledger } from './ledger.ts'
 import { ledgerOf, type Settled } from './operations.ts'
 import type { Next } from './queue.ts'
-import { recover } from './recover.ts'
 import { createHolds, type OpenHold } from './reserve.ts'
-import type { NewRow } from './row.ts'
+import { type NewRow, rowOf } from './row.ts'
 import { byokUsageOf, usageOf } from './summed.ts'
 import { createWaiting } from './waiting.ts'
 import { createWriter } from './writer.ts'
@@ -166,3 +169,48 @@ function roomMade<T>({ file }: Database, work: () => T): T {
     throw error
   }
 }
+
+const ROWS_PER_COMMIT = 500
+
+/**
+ * Settles what a former process sent upstream and did not live to settle: `finish_reason: "error"`,
+ * `cancelled: true`, the prompt's estimated cost, flagged as estimated. Gives back how many there were.
+ */
+function recover(database: Database, commit: (batch: Batch) => unknown): number {
+  let count = 0
+  for (;;) {
+    const rows = database.sync.select().from(journal).limit(ROWS_PER_COMMIT).all()
+    if (rows.length === 0) return count
+    commit({
+      settled: rows.map(settledRowOf),
+      journaled: [],
+      forgotten: rows.map((row) => row.generation_id),
+    })
+    count += rows.length
+  }
+}
+
+function settledRowOf(row: JournalRow) {
+  const { entry, charged } = journaledOf(row)
+  return rowOf(interrupted(entry), charged)
+}
+
+const interrupted = (entry: JournalEntry): Settlement => ({
+  ...entry,
+  upstreamId: null,
+  finishReason: 'error',
+  nativeFinishReason: null,
+  cancelled: true,
+  usage: { ...NO_USAGE, inputTokens: entry.promptTokensEstimate },
+  usageSource: 'estimated',
+  costNanoUsd: entry.promptCostNanoUsd,
+  cacheDiscountNanoUsd: null,
+  latencyMs: 0,
+  generationTimeMs: 0,
+  // The end is unknown.
+  endedAt: entry.startedAt,
+  serviceTier: null,
+  router: 'direct',
+  routing: null,
+  tries: [],
+})

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { createDirectory } from '../../src/catalog/directory.ts'
 import { dialectOf } from '../../src/catalog/facts/capabilities.ts'
-import { loadCatalog } from '../../src/catalog/load.ts'
+import { loadCatalog } from '../../src/catalog/store.ts'
 import { pricingView } from '../../src/catalog/view.ts'
 import type { EndpointRecord, ModelDirectory } from '../../src/core/snapshot.ts'
 import { environmentProviders } from '../../src/providers/environment.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { withImageOutput } from '../../src/catalog/facts/image-prices.ts'
-import { loadCatalog } from '../../src/catalog/load.ts'
+import { loadCatalog } from '../../src/catalog/store.ts'
 import { formatPrice } from '../../src/core/money.ts'
 import { readUsage } from '../../src/dialects/gemini/usage.ts'
 import { costOf, holdOf } from '../../src/inference/admission/price.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createDirectory } from '../../src/catalog/directory.ts'
-import { loadCatalog } from '../../src/catalog/load.ts'
+import { loadCatalog } from '../../src/catalog/store.ts'
 import { environmentProviders } from '../../src/providers/environment.ts'
 import { defaults } from '../providers/defaults.ts'
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Catalog } from '../../src/catalog/catalog.ts'
 import { createDirectory } from '../../src/catalog/directory.ts'
-import { loadCatalog } from '../../src/catalog/load.ts'
+import { loadCatalog } from '../../src/catalog/store.ts'
 import { formatPrice, type Price } from '../../src/core/money.ts'
 import type { EndpointRecord, ModelDirectory } from '../../src/core/snapshot.ts'
 import { vendors } from '../../src/providers/compatible.ts'

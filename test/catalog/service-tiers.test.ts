@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { withServiceTiers } from '../../src/catalog/facts/service-tiers.ts'
-import { loadCatalog } from '../../src/catalog/load.ts'
+import { loadCatalog } from '../../src/catalog/store.ts'
 import { formatPrices } from '../../src/core/pricing.ts'
 
 const catalog = loadCatalog()

@@ -6,8 +6,7 @@ import {
   type ScanBudget,
 } from '../../src/core/content-filter.ts'
 import { compileFilters, type PatternEntry } from '../../src/filters/compile.ts'
-import { withFilters } from '../../src/inference/filters/input/apply.ts'
-import { turn } from '../../src/inference/filters/input/turns.ts'
+import { turn, withFilters } from '../../src/inference/filters/input/apply.ts'
 import { guardrail } from '../inference/fixture.ts'
 
 /** Long prompts are scanned in slices, and what a filter that only flags costs refuses nothing. */

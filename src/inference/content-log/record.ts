@@ -11,9 +11,8 @@ import type { Ending } from '../reply/meter.ts'
 import { type AudioTap, createAudioTap } from './audio-tap.ts'
 import { failureOf } from './failure.ts'
 import { inputOf } from './input.ts'
-import { limited, MOST_CHARACTERS, shortened, weigh } from './limited.ts'
+import { limited, MOST_CHARACTERS, shortened, truncationMark, weigh } from './limited.ts'
 import { completionOf, lengthOf, reasoningOf, truncatedEvent } from './output.ts'
-import { type Recording, recordingOf, withRecording } from './recording.ts'
 
 /** Records the contents of one generation for the content log, as its caller gets them. */
 export interface ContentRecord {
@@ -156,3 +155,45 @@ const textOf = (value: unknown): string | null =>
 /** True if the caller excluded reasoning from the reply: then it is not logged. */
 const hidesReasoning = (request: RoutedRequest): boolean =>
   'reasoning' in request && isObject(request.reasoning) && request.reasoning['exclude'] === true
+
+/** A recording uploaded in a form, which is not part of the JSON body. */
+interface Recording {
+  readonly format: string
+  /** Null: too long for the log. */
+  readonly content: Blob | null
+  readonly size: number
+  /** The memory that it occupies. */
+  readonly bytes: number
+}
+
+/** Base64 has four characters for three bytes. */
+const MOST_BYTES = (MOST_CHARACTERS / 4) * 3
+
+function recordingOf(request: RoutedRequest): Recording | null {
+  if (!('audio' in request) || request.body['input_audio'] !== undefined) return null
+  const { audio } = request
+  if (!isObject(audio) || !(audio['content'] instanceof Blob)) return null
+  const { content, name } = audio
+  const isKept = content.size <= MOST_BYTES
+  return {
+    format: String(name).split('.').at(-1) ?? '',
+    content: isKept ? content : null,
+    size: content.size,
+    bytes: isKept ? content.size : 0,
+  }
+}
+
+/** Adds the recording to the logged input, where a JSON body has it. */
+async function withRecording(
+  input: GenerationContent['input'],
+  recording: Recording | null,
+): Promise<GenerationContent['input']> {
+  if (recording === null || 'prompt' in input) return input
+  const { content, size, format } = recording
+  const data =
+    content === null
+      ? truncationMark(`a recording of ${size} bytes`)
+      : Buffer.from(await content.arrayBuffer()).toString('base64')
+  const [message] = input.messages
+  return { messages: [{ ...(isObject(message) ? message : {}), input_audio: { data, format } }] }
+}

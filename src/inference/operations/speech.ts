@@ -1,4 +1,5 @@
 import type { Attempt } from '../../core/attempt.ts'
+import { cancel } from '../../core/cancellation.ts'
 import { characterCount } from '../../core/characters.ts'
 import type { SpeechRequest, SpokenAudio } from '../../core/operation.ts'
 import type { Pricing } from '../../core/snapshot.ts'
@@ -12,9 +13,10 @@ import type { Generation, Opening, RunDeps } from '../generation.ts'
 import { begin, end } from '../pipeline.ts'
 import { generationHeaders } from '../reply/headers.ts'
 import type { Counted } from '../reply/meter.ts'
-import { fail } from '../settle.ts'
+import { fail, settle } from '../settle.ts'
+import { CallerDisconnected, onDisconnect } from '../upstream/abort.ts'
 import { type CallCodec, tryAttempts } from '../upstream/attempts.ts'
-import { relayBytes } from './relay-bytes.ts'
+import { errorForCaller } from '../upstream/failure.ts'
 import { refusalOf } from './run.ts'
 import { createUnitMeter, type UnitMeter } from './unit-meter.ts'
 
@@ -106,3 +108,84 @@ function countSpeech(request: SpeechRequest, reported: Usage | null, pricing: Pr
 
 const isByCharacter = ({ prompt, completion, audioOutput }: Pricing): boolean =>
   audioOutput === undefined && (completion === 0n || completion === prompt)
+
+const SLOW_READER_MS = 60_000
+
+/**
+ * Streams bytes with backpressure. The last byte is held until the settlement is committed. A truncated reply closes the
+ * connection, so that it never looks complete.
+ */
+function relayBytes(generation: Generation, chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const { cancellation, id, content, deps } = generation
+  const iterator = chunks[Symbol.asyncIterator]()
+  let held: Uint8Array | null = null
+  let isOver = false
+  let connection: ReadableStreamDefaultController<Uint8Array> | null = null
+  const lost = (error: unknown): void => deps.onLost(error, id)
+  const clock = deps.ticker.watch(() => leave(new CallerDisconnected('the client stopped reading')))
+
+  function finish(): void {
+    isOver = true
+    clock.stop()
+    end(generation)
+  }
+
+  function leave(reason: CallerDisconnected): void {
+    if (isOver) return
+    isOver = true
+    clock.stop()
+    // Has no effect on a settlement that has started.
+    settle(generation, 'disconnected').catch(lost).finally(finish)
+    cancel(cancellation, reason)
+    iterator.return?.().catch(() => undefined)
+    connection?.error()
+  }
+
+  /** Reads until bytes can be sent. False: everything is settled and sent. */
+  async function sendNext(controller: ReadableStreamDefaultController<Uint8Array>): Promise<boolean> {
+    for (;;) {
+      const { value, done } = await iterator.next()
+      if (done) await settle(generation, 'complete')
+      if (isOver) return true
+      if (held !== null && (done || value.length > 0)) controller.enqueue(held)
+      if (done) return false
+      if (value.length === 0) continue
+      held = value.subarray(-1)
+      if (value.length === 1) continue
+      controller.enqueue(value.subarray(0, -1))
+      return true
+    }
+  }
+
+  async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    clock.due = Number.POSITIVE_INFINITY
+    try {
+      const hasMore = await sendNext(controller)
+      if (isOver) return
+      if (hasMore) clock.due = deps.ticker.now() + SLOW_READER_MS
+      else {
+        finish()
+        controller.close()
+      }
+    } catch (error) {
+      if (isOver) return
+      content?.fail(errorForCaller(error, generation))
+      await settle(generation, 'truncated').catch(lost)
+      finish()
+      // No reason, because Bun prints it.
+      controller.error()
+    }
+  }
+
+  onDisconnect(cancellation, leave)
+  return new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => {
+        connection = controller
+      },
+      pull,
+      cancel: () => leave(new CallerDisconnected()),
+    },
+    { highWaterMark: 0 },
+  )
+}

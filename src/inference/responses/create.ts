@@ -1,4 +1,7 @@
 import type { Caller } from '../../core/caller.ts'
+import type { JsonObject } from '../../core/events.ts'
+import { retainsNothing } from '../../core/guardrail.ts'
+import { isObject } from '../../core/json.ts'
 import type { RememberedItems } from '../../core/remembered-items.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
@@ -13,6 +16,7 @@ import { type Incoming, keepOpen } from '../../http/incoming.ts'
 import type { ConversationOpening } from '../conversation/run.ts'
 import { type FilteredBody, withFilters } from '../filters/input/apply.ts'
 import type { Opening, RunDeps } from '../generation.ts'
+import type { ResponseRecorder } from '../reply/recorder.ts'
 import { withCarried } from '../request/carried.ts'
 import { withFiles } from '../request/file-ids.ts'
 import { withPreset } from '../request/preset.ts'
@@ -20,11 +24,12 @@ import { answer } from '../request/receive.ts'
 import { checkUrls, type UserUrlDeps } from '../request/user-names.ts'
 import { cacheOptionsOf } from '../response-cache/cache-options.ts'
 import { wantsRoutingMetadata } from '../routing/metadata.ts'
+import { mayRetain } from '../upstream/context-cache/apply.ts'
 import type { BackgroundRun, BackgroundRuns } from './background.ts'
 import { follow } from './follow.ts'
 import { type ResolvedInput, resolveInput, withCallerPlaces } from './input.ts'
+import { outputItems } from './items.ts'
 import { foregroundRecorder, type StoreContext } from './recorder.ts'
-import { rememberingRecorder } from './remembering.ts'
 import { type StateOptions, stateOptionsOf } from './state.ts'
 
 /** The dependencies of the Responses routes. */
@@ -150,4 +155,39 @@ function startedResponse(
   keepOpen(incoming)
   const { ticker } = deps.run
   return follow({ source: events, startingAfter: -1, ticker, signal: incoming.request.signal, headers })
+}
+
+/**
+ * Remembers the items of a reply whose request does not set `store`: clients that assume storage send `item_reference` in
+ * their next request (the AI SDK's default for OpenAI, 2026). Undefined if `store` is set, or if the caller requires zero
+ * data retention.
+ */
+function rememberingRecorder(
+  { body, preferences }: Pick<InferenceRequest, 'body' | 'preferences'>,
+  { key, workspace }: Caller,
+  remembered: RememberedItems | null,
+): ResponseRecorder | undefined {
+  const isStoreUnset = body['store'] === undefined || body['store'] === null
+  if (remembered === null || !isStoreUnset || retainsNothing(key) || !mayRetain(preferences)) return undefined
+  return {
+    begin: async () => undefined,
+    async end(ending, reply) {
+      if (ending === 'complete' && reply !== null)
+        remembered.add(workspace.id, outputItems(reply).map(withoutLogprobs))
+    },
+  }
+}
+
+/** Removes log probabilities: they are not input, and are the largest part of a reply that has them. */
+function withoutLogprobs(item: JsonObject): JsonObject {
+  const { content } = item
+  if (!Array.isArray(content)) return item
+  return {
+    ...item,
+    content: content.map((part: unknown) => {
+      if (!isObject(part)) return part
+      const { logprobs: _, ...rest } = part
+      return rest
+    }),
+  }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createDirectory } from '../../../src/catalog/directory.ts'
-import { loadCatalog } from '../../../src/catalog/load.ts'
 import { readOverrides } from '../../../src/catalog/override-schema.ts'
+import { loadCatalog } from '../../../src/catalog/store.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import type { ProviderPreferences } from '../../../src/core/request.ts'
 import { plan } from '../../../src/inference/routing/plan.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createDirectory } from '../../../src/catalog/directory.ts'
-import { loadCatalog } from '../../../src/catalog/load.ts'
+import { loadCatalog } from '../../../src/catalog/store.ts'
 import type { DialectName } from '../../../src/core/events.ts'
 import type { EndpointRecord, ProviderRecord } from '../../../src/core/snapshot.ts'
 import { dialectFor } from '../../../src/inference/routing/dialect-choice.ts'

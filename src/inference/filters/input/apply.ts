@@ -14,7 +14,6 @@ import type { KeyRecord } from '../../../core/snapshot.ts'
 import { createBudget, type GrowingBudget, OF_REQUESTS } from '../../../filters/budget.ts'
 import { createReport, type FilterReport } from '../report.ts'
 import { replaceTexts } from './texts.ts'
-import { turn } from './turns.ts'
 
 export interface FilteredBody {
   /** The same body if nothing was redacted. */
@@ -186,3 +185,23 @@ const tooMuch = (cause: OverBudget): GatewayError =>
     'The request was blocked: searching it with the content filters of its guardrails would take too long. Send a shorter text, or use simpler patterns',
     { cause, metadata: { error_type: 'permission_denied', patterns: [] } },
   )
+
+/** Waiting slices of work, first in first out. */
+const waiting: (() => void)[] = []
+
+/**
+ * Schedules long work of all requests: one slice per turn of the event loop, so that many long requests together block it
+ * no longer than one does.
+ */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve)
+    if (waiting.length === 1) setImmediate(next)
+  })
+}
+
+function next(): void {
+  waiting[0]?.()
+  waiting.shift()
+  if (waiting.length > 0) setImmediate(next)
+}
