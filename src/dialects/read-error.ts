@@ -25,13 +25,19 @@ export function readErrorReply(status: number, headers: Headers, text: string): 
   const reported = body === undefined ? unstructured(text) : readReported(body)
   // A page instead of an answer: the base URL is wrong, for every request.
   const isNoApi = body === undefined && (status === 404 || status === 405)
+  const refusal: Refusal = isNoApi ? { kind: 'server' } : refusalOf(reported, status)
+  if (refusal.kind === 'rate-limit' && OF_ALL_MODELS.has(headers.get(CLAIM) ?? '')) refusal.reach = 'account'
   return toError(
     reported,
     status,
-    isNoApi ? { kind: 'server' } : refusalOf(reported, status),
+    refusal,
     retryAfterMs(headers) ?? reported.retryAfterMs ?? (status === 429 ? rateResetMs(headers) : null),
   )
 }
+
+/** Which limit of an account is reached; `seven_day_opus` is of one model (griffinwork40/agent-afk#490). */
+const CLAIM = 'anthropic-ratelimit-unified-representative-claim'
+const OF_ALL_MODELS = new Set(['five_hour', 'seven_day'])
 
 /** For an error without a status: what its text says counts, but it is not the caller's without a word of it. */
 const UNSAID = 400

@@ -170,6 +170,13 @@ const ROWS: readonly Row[] = [
   // About the provider, by status alone.
   { statuses: [401, 403], is: ['credential'] },
   { statuses: [408, 409, 424, 425], is: ['server'] },
+  // The limit of all models together: Moonshot (LLM-Red-Team/kimi-cc#16), Cohere's trial keys (sandbox-condense#5).
+  {
+    statuses: [429],
+    message:
+      /\b(?:organization max|max organization) (?:concurrency|[rt]p[md])\b|^organization rate limit|\btrial key, which is limited/i,
+    is: ['rate-limit', undefined, 'account'],
+  },
   { statuses: [429], is: ['rate-limit'] },
   { statuses: [529], is: ['overloaded'] },
   {

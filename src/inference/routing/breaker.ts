@@ -96,16 +96,21 @@ export function countSuccess(breaker: Breaker, began: number, at: number): boole
   return isClosing
 }
 
-/** True if this failure opened a closed breaker. `began` is when its request began. */
-export function countFailure(breaker: Breaker, began: number, at: number, random: () => number): boolean {
+/** True if this failure opened a closed breaker. `began` is when its request began; `most`: so many in a row open it. */
+export function countFailure(
+  breaker: Breaker,
+  began: number,
+  at: number,
+  random: () => number,
+  most = CONSECUTIVE_TO_OPEN,
+): boolean {
   if (began < breaker.closedAt) return false
   breaker.consecutive += 1
   secondOf(breaker, at).failures += 1
   const { open, slowed } = breaker
   if (slowed === null ? isHopeless(breaker, at) : began >= slowed.until)
     breaker.slowed = pauseFrom(at, FIRST_PAUSE_MS, random)
-  const isNews =
-    open === null ? breaker.consecutive >= CONSECUTIVE_TO_OPEN || isFailing(breaker, at) : began >= open.until
+  const isNews = open === null ? breaker.consecutive >= most || isFailing(breaker, at) : began >= open.until
   if (!isNews) return false
   breaker.open = pauseFrom(at, Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** breaker.openings), random)
   breaker.openings += 1

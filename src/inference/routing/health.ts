@@ -1,9 +1,20 @@
 import type { Attempt } from '../../core/attempt.ts'
-import type { EndpointHealth, HealthChange } from '../../core/endpoint-health.ts'
+import type { EndpointHealth } from '../../core/endpoint-health.ts'
 import type { UpstreamError } from '../../core/errors.ts'
 import { neverBack } from '../../core/never-back.ts'
+import { countRefusal, isAboutProvider } from './account.ts'
 import { type Breaker, blockedUntil, countBegin, countFailure, countSuccess, newBreaker } from './breaker.ts'
-import { changeOf, reportOf, type Trouble, wellAgain } from './health-report.ts'
+import {
+  accountOf,
+  type HealthOptions,
+  knownAccount,
+  knownState,
+  type Memory,
+  type State,
+  stateOf,
+  stateOfAccount,
+} from './health-memory.ts'
+import { changeOf, reportOf, wellAgain } from './health-report.ts'
 import {
   countCall,
   newRest,
@@ -23,7 +34,8 @@ export interface Cooldown {
 }
 
 /**
- * Rate limits, refused credentials and breakers, per endpoint and credential; failures to connect count per host. In memory
+ * Rate limits, refused credentials and breakers, per endpoint and credential, and per credential if several models of a
+ * provider refuse; failures to connect count per host. In memory
  * only: a restart clears them.
  */
 export interface Health {
@@ -47,57 +59,12 @@ export interface Health {
   troubled(): EndpointHealth[]
 }
 
-interface State {
-  readonly breaker: Breaker
-  /** The end of a rate limit. */
-  coolUntil: number
-  /** The provider stated the end, so it applies even in panic mode. */
-  isCoolHinted: boolean
-  /** After the provider refused the credential for this endpoint, or does not know the model; null: it did neither. */
-  rest: Rest | null
-  /** The last answer. */
-  answeredAt: number
-  /** The last failure, for the report. */
-  trouble: Trouble | null
-}
-
-export interface HealthOptions {
-  clock(): number
-  /** In [0, 1). */
-  random(): number
-  /** False: no retry is allowed at the moment, so an endpoint is not probed while others are well. */
-  mayRetry(): boolean
-  onChange(change: HealthChange): void
-}
-
 const COOL_WITHOUT_HINT_MS = 5_000
 /** An endpoint that answered in this time has the model: its refusal is about something else in the request. */
 const HAS_MODEL_MS = 60_000
 /** While no retry is allowed, the next request looks again after it. */
 const LOOK_AGAIN_MS = 1_000
 const WELL_MS = 30_000
-
-const newState = (): State => ({
-  breaker: newBreaker(),
-  coolUntil: 0,
-  isCoolHinted: false,
-  rest: null,
-  answeredAt: Number.NEGATIVE_INFINITY,
-  trouble: null,
-})
-
-/** Times are on `now`, which never goes back. */
-interface Memory extends HealthOptions {
-  now(): number
-  /** By endpoint, then by credential. */
-  readonly states: Map<string, Map<string, State>>
-  /** Hosts that a connection failed to, by base URL. */
-  readonly hosts: Map<string, Breaker>
-  /** The time of the last answer, by base URL. */
-  readonly answers: Map<string, number>
-  /** Credentials that are not used for any model of their provider, by provider and credential. */
-  readonly refused: Map<string, Rest>
-}
 
 export function createHealth(options: HealthOptions): Health {
   const memory: Memory = {
@@ -106,7 +73,7 @@ export function createHealth(options: HealthOptions): Health {
     states: new Map(),
     hosts: new Map(),
     answers: new Map(),
-    refused: new Map(),
+    accounts: new Map(),
   }
   return {
     cooldownOf(attempt, isPanic) {
@@ -127,7 +94,9 @@ export function createHealth(options: HealthOptions): Health {
       const at = memory.now()
       const state = knownState(memory, attempt)
       if (state) countBegin(state.breaker, at)
-      const rest = restOf(memory, attempt, state)
+      const account = knownAccount(memory, attempt)
+      if (account) countBegin(account.breaker, at)
+      const rest = account?.rest ?? state?.rest
       if (rest) countCall(rest, at)
       const host = memory.hosts.get(attempt.provider.baseUrl)
       if (host) countBegin(host, at)
@@ -137,8 +106,8 @@ export function createHealth(options: HealthOptions): Health {
     failed: (attempt, error, began) => fail(memory, attempt, error, began),
     forget(credentialId) {
       for (const ofEndpoint of memory.states.values()) ofEndpoint.delete(credentialId)
-      for (const account of memory.refused.keys())
-        if (account.endsWith(`\n${credentialId}`)) memory.refused.delete(account)
+      for (const account of memory.accounts.keys())
+        if (account.endsWith(`\n${credentialId}`)) memory.accounts.delete(account)
     },
     forgetUnknown() {
       for (const ofEndpoint of memory.states.values())
@@ -149,51 +118,41 @@ export function createHealth(options: HealthOptions): Health {
   }
 }
 
-const knownState = ({ states }: Memory, { endpoint, credential }: Attempt): State | undefined =>
-  states.get(endpoint.id)?.get(credential.id)
-
-function stateOf({ states }: Memory, { endpoint, credential }: Attempt): State {
-  let ofEndpoint = states.get(endpoint.id)
-  if (!ofEndpoint) {
-    ofEndpoint = new Map()
-    states.set(endpoint.id, ofEndpoint)
-  }
-  let state = ofEndpoint.get(credential.id)
-  if (!state) {
-    state = newState()
-    ofEndpoint.set(credential.id, state)
-  }
-  return state
-}
-
-/** Null: neither the credential nor the model was refused. */
-const restOf = ({ refused }: Memory, attempt: Attempt, state: State | undefined): Rest | null =>
-  (refused.size === 0 ? undefined : refused.get(accountOf(attempt))) ?? state?.rest ?? null
-
 /** Null: it may be called now. Its time is on the clock that never goes back. */
 function blockOf(memory: Memory, attempt: Attempt, isPanic: boolean, at: number): Cooldown | null {
   const state = knownState(memory, attempt)
-  const rest = restOf(memory, attempt, state)
+  const account = knownAccount(memory, attempt)
+  const rest = account?.rest ?? state?.rest
   const restUntil = rest ? restsUntil(rest, isPanic) : 0
   if (rest && restUntil > at) return { reason: rest.reason, until: restUntil }
-  if (state && state.coolUntil > at && (!isPanic || state.isCoolHinted))
-    return { reason: 'rate-limit', until: state.coolUntil }
+  const coolUntil = Math.max(coolUntilOf(account, isPanic), coolUntilOf(state, isPanic))
+  if (coolUntil > at) return { reason: 'rate-limit', until: coolUntil }
   const host = memory.hosts.size === 0 ? undefined : memory.hosts.get(attempt.provider.baseUrl)
+  const accountUntil = account ? blockedUntil(account.breaker, isPanic, at) : 0
   const until = Math.max(
     state ? blockedUntil(state.breaker, isPanic, at) : 0,
     host ? blockedUntil(host, isPanic, at) : 0,
   )
+  if (account && accountUntil > until) return { reason: account.reason, until: accountUntil }
   if (until > 0) return { reason: 'failing', until }
-  const isProbe = (state !== undefined && state.breaker.open !== null) || (host?.open ?? null) !== null
+  const isProbe = [state?.breaker, account?.breaker, host].some((breaker) => (breaker?.open ?? null) !== null)
   return isProbe && !isPanic && !memory.mayRetry() ? { reason: 'failing', until: at + LOOK_AGAIN_MS } : null
 }
+
+const coolUntilOf = (
+  limited: Pick<State, 'coolUntil' | 'isCoolHinted'> | undefined,
+  isPanic: boolean,
+): number => (limited && (!isPanic || limited.isCoolHinted) ? limited.coolUntil : 0)
 
 function succeed(memory: Memory, attempt: Attempt, firstContentMs: number): void {
   const state = stateOf(memory, attempt)
   const at = memory.now()
   memory.answers.set(attempt.provider.baseUrl, at)
   const began = at - firstContentMs
-  const rested = restOf(memory, attempt, state) !== null
+  const rested = state.rest !== null
+  const account = knownAccount(memory, attempt)
+  const isWellAgain = account !== undefined && began >= account.shutAt
+  if (isWellAgain) memory.accounts.delete(accountOf(attempt))
   const wasOpen = countSuccess(state.breaker, began, at)
   const host = memory.hosts.get(attempt.provider.baseUrl)
   const wasHostOpen = host !== undefined && countSuccess(host, began, at)
@@ -201,8 +160,8 @@ function succeed(memory: Memory, attempt: Attempt, firstContentMs: number): void
   state.rest = null
   state.answeredAt = at
   if (state.breaker.open === null) state.trouble = null
-  if (rested) memory.refused.delete(accountOf(attempt))
-  if (wasOpen || rested || wasHostOpen) memory.onChange(wellAgain(attempt))
+  if (wasOpen || rested || wasHostOpen || (isWellAgain && account.shutAt > 0))
+    memory.onChange(wellAgain(attempt))
 }
 
 function fail(memory: Memory, attempt: Attempt, error: UpstreamError, began: number): void {
@@ -216,6 +175,7 @@ function fail(memory: Memory, attempt: Attempt, error: UpstreamError, began: num
   state.trouble = { attempt, last: { kind, status, errorType }, since: state.trouble?.since ?? at }
   // An access token may have expired early: the next request gets another one.
   if (kind === 'credential' && hasTokens(attempt) && !wasRefused) return
+  if (isAboutProvider(error) && error.reach !== 'account') suspect(memory, attempt, error, began)
   if (kind === 'rate-limit') cool(memory, attempt, state, error, at)
   else if (kind === 'credential' || isUnknown) rest(memory, attempt, state, error, began)
   else if (countFailure(breakerFor(memory, attempt, state, kind), began, at, memory.random))
@@ -235,19 +195,32 @@ function breakerFor(
   return host
 }
 
-function cool({ onChange }: Memory, attempt: Attempt, state: State, error: UpstreamError, at: number): void {
-  const { retryAfterMs } = error
-  const wasCool = state.coolUntil > at
-  state.isCoolHinted = retryAfterMs !== null
-  state.coolUntil = Math.max(state.coolUntil, at + (retryAfterMs ?? COOL_WITHOUT_HINT_MS))
-  if (!wasCool) onChange(changeOf(attempt, error))
+/** The refusals of several models shut the account. */
+function suspect(memory: Memory, attempt: Attempt, error: UpstreamError, began: number): void {
+  const account = stateOfAccount(memory, attempt)
+  const { modelId } = attempt.endpoint
+  if (countRefusal(account, modelId, error, began, memory.now(), memory.random))
+    memory.onChange(changeOf(attempt, error, 'several'))
+}
+
+/** The provider limits the rate of this model, or of all models of the credential. */
+function cool(memory: Memory, attempt: Attempt, state: State, error: UpstreamError, at: number): void {
+  const { retryAfterMs, reach } = error
+  const account = reach === 'account' ? stateOfAccount(memory, attempt) : undefined
+  const limited = account ?? state
+  const wasCool = limited.coolUntil > at
+  limited.isCoolHinted = retryAfterMs !== null
+  limited.coolUntil = Math.max(limited.coolUntil, at + (retryAfterMs ?? COOL_WITHOUT_HINT_MS))
+  if (wasCool) return
+  if (account) account.shutAt = at
+  memory.onChange(changeOf(attempt, error, account && 'all'))
 }
 
 /** The endpoint refuses every request, for its model or with this credential; perhaps every endpoint of the credential does. */
 function rest(memory: Memory, attempt: Attempt, state: State, error: UpstreamError, began: number): void {
   const { status, errorType, kind } = error
   const at = memory.now()
-  const known = restOf(memory, attempt, state)
+  const known = knownAccount(memory, attempt)?.rest ?? state.rest
   if (known) {
     refuseAgain(known, began, at)
     return
@@ -256,7 +229,10 @@ function rest(memory: Memory, attempt: Attempt, state: State, error: UpstreamErr
   // A 403 can mean this model only; an empty account is empty for every model, whatever the status.
   if (kind === 'unsuitable') state.rest = newRest('unknown-model', UNKNOWN_MODEL, at)
   else if (status === 401 || isUnpaid)
-    memory.refused.set(accountOf(attempt), newRest('refused', isUnpaid ? UNPAID : REFUSED, at))
+    Object.assign(stateOfAccount(memory, attempt), {
+      rest: newRest('refused', isUnpaid ? UNPAID : REFUSED, at),
+      shutAt: at,
+    })
   else state.rest = newRest('refused', REFUSED, at)
   memory.onChange(changeOf(attempt, error))
 }
@@ -269,13 +245,8 @@ function troubledIn(memory: Memory): EndpointHealth[] {
     for (const state of ofEndpoint.values()) {
       if (state.trouble === null) continue
       const { attempt } = state.trouble
-      const report = reportOf(state.trouble, {
-        breaker: state.breaker,
-        host: memory.hosts.get(attempt.provider.baseUrl),
-        rest: restOf(memory, attempt, state),
-        coolUntil: state.coolUntil,
-        at,
-      })
+      const host = memory.hosts.get(attempt.provider.baseUrl)
+      const report = reportOf(state.trouble, { state, account: knownAccount(memory, attempt), host, at })
       if (report)
         found.push({ ...report, since: report.since + lead, nextProbeAt: report.nextProbeAt + lead })
     }
@@ -284,5 +255,3 @@ function troubledIn(memory: Memory): EndpointHealth[] {
 
 const hasTokens = ({ credential: { entra, google } }: Attempt): boolean =>
   entra !== undefined || google !== undefined
-
-const accountOf = ({ provider, credential }: Attempt): string => `${provider.slug}\n${credential.id}`
