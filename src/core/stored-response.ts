@@ -47,7 +47,7 @@ export interface ResponseStore {
   /** Stores a new response and resolves once it can be read. `itemIds` find its items. */
   keep(
     response: StoredResponse,
-    said: { reply: JsonObject; input: readonly JsonObject[]; itemIds: readonly string[] },
+    parts: { reply: JsonObject; input: readonly JsonObject[]; itemIds: readonly string[] },
   ): Promise<void>
   /** Returns false and changes nothing if the status may not follow the present one, or the response is gone. */
   advance(

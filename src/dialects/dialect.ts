@@ -56,18 +56,18 @@ export interface DialectCall {
   form?: FormData
   /** Parameters of the caller that this dialect or endpoint cannot carry: named in the routing metadata. */
   dropped: string[]
-  /** Parts of the body that a provider may reject: the call is then retried without them. */
-  lessers?: readonly Lesser[]
+  /** Parts of the body that a provider may reject with a 400: the call is then repeated without them. */
+  optionalParts?: readonly OptionalPart[]
   /**
    * Set if the caller marked prefixes for caching (`cache_control`), and the provider creates a cache by a call
    * of its own: all breakpoints of the call up to the last marker, the shortest prefix first. Absent:
    * no markers.
    */
-  cuts?: () => readonly ContextCut[]
+  breakpoints?: () => readonly CacheBreakpoint[]
 }
 
-/** A part of a call that the gateway drops by name after a provider has rejected it with a 400. */
-export interface Lesser {
+/** Dropped, and named in the routing metadata, after a provider has rejected it. */
+export interface OptionalPart {
   readonly without: string
   isRefused(reason: string): boolean
   /** The body without the part. Never changes `body`. */
@@ -75,7 +75,7 @@ export interface Lesser {
 }
 
 /** The prefix of a call that the provider can cache, and the rest of the call. */
-export interface ContextCut {
+export interface CacheBreakpoint {
   /** What the prefix holds beyond the breakpoint before it: equal parts up to a breakpoint mean equal prefixes. */
   readonly adds: string
   /** A rough token count of the prefix. */
@@ -120,7 +120,7 @@ export interface Egress {
   }
   /** For dialects whose `build` returns cache breakpoints. */
   contextCache?: {
-    /** Reads the reply to `ContextCut.make`; null if it names no cache. */
+    /** Reads the reply to `make`; null if it names no cache. */
     read(body: unknown): MadeContext | null
     /** True if the provider rejects only this prefix because it is too short to cache. */
     isTooShort(error: UpstreamError): boolean

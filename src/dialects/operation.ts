@@ -53,7 +53,7 @@ export interface OperationReply<Result> {
 }
 
 /** Requests images from a provider. */
-export interface ImageSpeaker {
+export interface ImageEgress {
   /** Why it cannot make them as asked, to complete "<provider> …"; null: it can. */
   cannot?(request: ImagesRequest): string | null
   /** One call returns one image, whatever `count` is: several images take several calls and cannot be streamed. */
@@ -77,8 +77,8 @@ export type ImageNative =
   | { type: 'reply'; fields: Record<string, unknown> }
 
 /** Requests speech from a provider. */
-export interface SpeechSpeaker {
-  /** Why it cannot speak as asked, to complete "<provider> …"; null: it can. */
+export interface SpeechEgress {
+  /** Why it cannot make the speech as requested, to complete "<provider> …"; null: it can. */
   cannot?(request: SpeechRequest): string | null
   build(request: SpeechRequest, attempt: Attempt): DialectCall
   /** Reads a 2xx reply up to its first sound. Throws `malformed` for anything else. */

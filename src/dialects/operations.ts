@@ -20,16 +20,16 @@ import type { Egress } from './dialect.ts'
 import { imagenImages } from './gemini/images.ts'
 import { geminiEmbeddings, geminiSpeech } from './gemini/operations.ts'
 import { egresses } from './index.ts'
-import type { ImageSpeaker, Operation, SpeechSpeaker } from './operation.ts'
+import type { ImageEgress, Operation, SpeechEgress } from './operation.ts'
 import { conversationImages } from './operations/conversation-images.ts'
 
 /** The form of an operation in each dialect; absent: the dialect does not have it. */
-export type Speakers<Request extends RoutedRequest, Result> = Readonly<
+export type OperationEgresses<Request extends RoutedRequest, Result> = Readonly<
   Partial<Record<DialectName, Operation<Request, Result>>>
 >
 
 /** Providers of dialects without their own form have OpenAI's `/embeddings`, if they have embeddings. */
-export const embeddingsSpeakers: Speakers<EmbeddingsRequest, EmbeddingsResult> = {
+export const embeddingsEgresses: OperationEgresses<EmbeddingsRequest, EmbeddingsResult> = {
   chat: chatEmbeddings,
   responses: chatEmbeddings,
   messages: chatEmbeddings,
@@ -38,7 +38,7 @@ export const embeddingsSpeakers: Speakers<EmbeddingsRequest, EmbeddingsResult> =
   cohere: cohereEmbeddings,
 }
 
-export const rerankSpeakers: Speakers<RerankRequest, RerankResult> = {
+export const rerankEgresses: OperationEgresses<RerankRequest, RerankResult> = {
   chat: chatRerank,
   responses: chatRerank,
   messages: chatRerank,
@@ -47,43 +47,43 @@ export const rerankSpeakers: Speakers<RerankRequest, RerankResult> = {
   cohere: cohereRerank,
 }
 
-export const moderationSpeakers: Speakers<ModerationRequest, ModerationResult> = {
+export const moderationEgresses: OperationEgresses<ModerationRequest, ModerationResult> = {
   chat: chatModerations,
   responses: chatModerations,
 }
 
-export const speechSpeakers: Readonly<Partial<Record<DialectName, SpeechSpeaker>>> = {
+export const speechEgresses: Readonly<Partial<Record<DialectName, SpeechEgress>>> = {
   chat: chatSpeech,
   responses: chatSpeech,
   gemini: geminiSpeech,
 }
 
-export const transcriptionSpeakers: Speakers<TranscriptionRequest, TranscriptionResult> = {
+export const transcriptionEgresses: OperationEgresses<TranscriptionRequest, TranscriptionResult> = {
   chat: chatTranscription,
   responses: chatTranscription,
 }
 
-const spoken: Readonly<Partial<Record<DialectName, Egress>>> = egresses
+const egressesByName: Readonly<Partial<Record<DialectName, Egress>>> = egresses
 
 const inConversation = conversationImages(({ dialect }: Attempt) => {
-  const egress = spoken[dialect]
+  const egress = egressesByName[dialect]
   if (!egress) throw new Error(`the dialect ${dialect} is not implemented`)
   return egress
 })
 
 /** Models with only an image route, although catalogues list text output for some. */
-const NEVER_SPEAKS = /gpt-image|chatgpt-image|dall-e|imagen|flux/i
+const WRITES_NO_TEXT = /gpt-image|chatgpt-image|dall-e|imagen|flux/i
 
 /**
  * How this endpoint makes images: in a conversation if the model is known to write text too, else on the image
  * route of its dialect; undefined if it has none.
  */
-export function imageSpeakerFor(
+export function imageEgressFor(
   dialect: DialectName,
   { upstreamId, outputModalities }: EndpointRecord,
-): ImageSpeaker | undefined {
-  const speaks = outputModalities.includes('text') && !NEVER_SPEAKS.test(upstreamId)
+): ImageEgress | undefined {
+  const writesText = outputModalities.includes('text') && !WRITES_NO_TEXT.test(upstreamId)
   if (dialect === 'gemini') return /imagen/i.test(upstreamId) ? imagenImages : inConversation
-  if (dialect === 'chat' || dialect === 'responses') return speaks ? inConversation : chatImages
+  if (dialect === 'chat' || dialect === 'responses') return writesText ? inConversation : chatImages
   return undefined
 }

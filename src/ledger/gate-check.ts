@@ -3,12 +3,12 @@ import type { Gate } from '../core/gate.ts'
 import { formatUsd } from '../core/money.ts'
 import type { Counters } from './counters.ts'
 import type { Counted, HeldWindows } from './held-windows.ts'
-import type { Amounts, Room } from './ledger.ts'
+import type { Amounts, Remaining } from './ledger.ts'
 import { formatInstant, INTERVALS, resetsAt } from './windows.ts'
 
 /** What a list of gates leaves: limit minus settled and reserved amounts. */
 export interface GateCheck {
-  room(gates: readonly Gate[], startedAt: number): Room
+  remaining(gates: readonly Gate[], startedAt: number): Remaining
   /** Null: the gates are open for these amounts. */
   shutBy(gates: readonly Gate[], startedAt: number, amounts: Amounts): Shut | null
   /** The counters that a request with these amounts is held against. */
@@ -39,7 +39,7 @@ export function createGateCheck(
   }
 
   return {
-    room(gates, startedAt) {
+    remaining(gates, startedAt) {
       let nanoUsd = Number.POSITIVE_INFINITY
       let unspentNanoUsd = Number.POSITIVE_INFINITY
       let tightest: Gate | null = null

@@ -7,7 +7,7 @@ import { windowStart } from './windows.ts'
 export interface Counted {
   readonly key: CounterKey
   heldNanoUsd: number
-  /** Requests that wait for room here. */
+  /** Requests that wait for reservations here to end. */
   waiters: number
 }
 

@@ -24,8 +24,8 @@ export interface ReserveRequest {
   startedAt: number
 }
 
-/** The gate that leaves least room, and how much that is. */
-export interface Room {
+/** The remaining budget: that of the tightest gate. */
+export interface Remaining {
   /** Limit minus settled and reserved amounts. Infinity without gates. */
   nanoUsd: number
   /** Limit minus settled amounts: the remaining budget if no request ran. The least of all gates, so not always of `gate`. */
@@ -44,10 +44,10 @@ export interface ClaimRequest<Needed extends Amounts> {
   gates: readonly Gate[]
   startedAt: number
   /**
-   * What it needs of the room there is now. Pure: called once more each time room was made. With `isLast` the request
+   * What it reserves of the remaining budget. Pure: called again each time a reservation ends. With `isLast` the request
    * stops waiting: the ledger then reserves the amount or rejects the request.
    */
-  need(roomOf: (gates: readonly Gate[]) => Room, isLast: boolean): Needed
+  need(remainingOf: (gates: readonly Gate[]) => Remaining, isLast: boolean): Needed
   /** Ends a refusal's sentence: how the caller can ask for less. */
   hint?: string
   /** Aborts once the caller no longer waits; the claim then rejects with the signal's reason. */
@@ -71,11 +71,11 @@ export interface KeyUsage {
 }
 
 /**
- * The money. All of it runs on one thread: `room` and then `reserve` without an await between are atomic.
+ * The money. All of it runs on one thread: `remaining` and then `reserve` without an await between are atomic.
  * Invariant: for every gate, settled + held ≤ limit at the moment of each reservation.
  */
 export interface Ledger {
-  room(gates: readonly Gate[], startedAt: number): Room
+  remaining(gates: readonly Gate[], startedAt: number): Remaining
   /** Reserves at all gates or at none. A rejection names the limit, the used and reserved amounts, and its reset. */
   reserve(request: ReserveRequest): Hold
   /**

@@ -50,7 +50,7 @@ export function ledgerOf(parts: Parts): Ledger {
   }
 
   return {
-    room: holds.room,
+    remaining: holds.remaining,
     reserve(request) {
       mustBeOpen()
       return holds.reserve(request)

@@ -101,7 +101,7 @@ function tried<Needed extends Amounts>(
 ): Tried<Needed> {
   const { generationId, gates, startedAt, hint } = request
   mustBeOpen()
-  const needed = request.need((some) => holds.room(some, startedAt), isLast)
+  const needed = request.need((some) => holds.remaining(some, startedAt), isLast)
   mustBeWhole(needed.amountNanoUsd)
   mustBeWhole(needed.sharedNanoUsd ?? 0)
   const shut = holds.shutBy(gates, startedAt, needed)

@@ -77,7 +77,7 @@ runScenarios('GET /generation', () => handler, [
     status: 404,
     contains: ['no generation with this id'],
   },
-  { name: 'with an id that is none', path: "/v1/generation?id='%20or%201=1--", key: API_KEY, status: 404 },
+  { name: 'with a malformed id', path: "/v1/generation?id='%20or%201=1--", key: API_KEY, status: 404 },
   {
     name: 'with an id of 201 characters',
     path: `/v1/generation?id=${'g'.repeat(201)}`,

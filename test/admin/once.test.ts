@@ -107,7 +107,7 @@ test('an answer that was lost between the making and the telling is not made aga
 })
 
 test.each(['', ' ', 'a b', 'ü', 'k'.repeat(256)].filter((key) => key.trim() !== ''))(
-  'the key %j is none',
+  'the key %j is malformed',
   async (key) => {
     const headers = new Headers()
     // What fetch itself would refuse never reaches us.

@@ -4,7 +4,7 @@ import type { DialectName } from '../../src/core/events.ts'
 import { NO_USAGE } from '../../src/core/usage.ts'
 import { embeddingsIngress } from '../../src/dialects/operations/embeddings.ts'
 import { rerankIngress } from '../../src/dialects/operations/rerank.ts'
-import { embeddingsSpeakers, rerankSpeakers } from '../../src/dialects/operations.ts'
+import { embeddingsEgresses, rerankEgresses } from '../../src/dialects/operations.ts'
 import { readErrorReply } from '../../src/dialects/read-error.ts'
 import { endpoint, model, provider } from '../inference/fixture.ts'
 import { hasTranscripts, loadRecordings, TRANSCRIPTS } from '../recordings.ts'
@@ -104,7 +104,7 @@ describe('requests', () => {
     ['responses: OpenAI’s', 'responses', { input: 'a' }, '/embeddings', { model: 'vec', input: 'a' }, []],
   ]
   test.each(rows)('%s', (_, dialect, body, path, sent, dropped) => {
-    const built = embeddingsSpeakers[dialect]?.build(embed(body), attemptAt(dialect))
+    const built = embeddingsEgresses[dialect]?.build(embed(body), attemptAt(dialect))
     expect(built).toMatchObject({ path, dropped })
     expect(built?.body).toEqual({ ...sent })
   })
@@ -112,7 +112,7 @@ describe('requests', () => {
   test('Vertex: an instance for each text, and its counts', async () => {
     const attempt = attemptAt('gemini', { embeddings: { form: 'instances' } })
     const asked = embed({ input: ['a', 'b'], dimensions: 64, input_type: 'document' })
-    const built = embeddingsSpeakers.gemini?.build(asked, attempt)
+    const built = embeddingsEgresses.gemini?.build(asked, attempt)
     expect(built).toMatchObject({
       path: '/models/vec:predict',
       body: {
@@ -123,21 +123,21 @@ describe('requests', () => {
     const predictions = [1, 2].map((value) => ({
       embeddings: { values: [value], statistics: { token_count: 3, truncated: false } },
     }))
-    const reply = await embeddingsSpeakers.gemini?.read(
+    const reply = await embeddingsEgresses.gemini?.read(
       upstreamReply(JSON.stringify({ predictions })),
       asked,
       attempt,
     )
     expect(reply).toMatchObject({ result: { embeddings: [[1], [2]] }, usage: { inputTokens: 6 } })
     const image = embed({ input: [{ content: [{ type: 'image_url', image_url: { url: IMAGE } }] }] })
-    expect(() => embeddingsSpeakers.gemini?.build(image, attempt)).toThrow('input[0].content: must be text')
+    expect(() => embeddingsEgresses.gemini?.build(image, attempt)).toThrow('input[0].content: must be text')
   })
 
   test('Mistral and Voyage have other names for the length; Voyage has no encoding format', () => {
     const attempt = attemptAt('chat', {
       embeddings: { dimensionsField: 'output_dimension', floatFormat: false },
     })
-    const built = embeddingsSpeakers.chat?.build(
+    const built = embeddingsEgresses.chat?.build(
       embed({ input: 'a', dimensions: 8, encoding_format: 'float' }),
       attempt,
     )
@@ -154,7 +154,7 @@ describe('requests', () => {
       user: 'u',
       max_tokens_per_doc: 9,
     })
-    expect(rerankSpeakers.cohere?.build(asked, attemptAt('cohere'))).toMatchObject({
+    expect(rerankEgresses.cohere?.build(asked, attemptAt('cohere'))).toMatchObject({
       path: '/rerank',
       body: {
         model: 'vec',
@@ -165,7 +165,7 @@ describe('requests', () => {
       },
       dropped: ['user'],
     })
-    const body = rerankSpeakers.chat?.build(asked, attemptAt('chat', { rankingBoundField: 'top_k' })).body
+    const body = rerankEgresses.chat?.build(asked, attemptAt('chat', { rankingBoundField: 'top_k' })).body
     expect(body).toEqual({ model: 'vec', query: 'q', documents, top_k: 2, user: 'u', max_tokens_per_doc: 9 })
   })
 
@@ -186,7 +186,7 @@ describe('requests', () => {
     ['cohere', { input: [{ content: [{ type: 'text', text: 'a' }] }] }, null],
   ]
   test.each(refused)('%s cannot carry %j: %p', (dialect, body, reason) => {
-    expect(embeddingsSpeakers[dialect]?.cannot?.(embed(body)) ?? null).toBe(reason)
+    expect(embeddingsEgresses[dialect]?.cannot?.(embed(body)) ?? null).toBe(reason)
   })
 })
 
@@ -232,8 +232,8 @@ describe('replies', () => {
     ],
   ]
   test.each(rows)('%s', async (_, dialect, body, embeddings, tokens) => {
-    const speaker = embeddingsSpeakers[dialect]
-    const reply = await speaker?.read(
+    const egress = embeddingsEgresses[dialect]
+    const reply = await egress?.read(
       upstreamReply(JSON.stringify(body)),
       embed({ input: 'a' }),
       attemptAt(dialect),
@@ -250,8 +250,8 @@ describe('replies', () => {
     ['chat', { data: [{ embedding: [] }] }],
   ]
   test.each(broken)('%s: %j is not an answer', async (dialect, body) => {
-    const speaker = embeddingsSpeakers[dialect]
-    const reading = speaker?.read(
+    const egress = embeddingsEgresses[dialect]
+    const reading = egress?.read(
       upstreamReply(JSON.stringify(body)),
       embed({ input: 'a' }),
       attemptAt(dialect),
@@ -285,7 +285,7 @@ test.skipIf(!hasTranscripts)('the recorded answer of a provider is read', async 
     const text = new TextDecoder().decode(bytes)
     const count = JSON.parse(text).data.length
     const asked = embed({ input: Array.from({ length: count }, () => 'a') })
-    const reply = await embeddingsSpeakers.chat?.read(
+    const reply = await embeddingsEgresses.chat?.read(
       upstreamReply(text, { headers }),
       asked,
       attemptAt('chat'),

@@ -168,7 +168,7 @@ describe('the reservation', () => {
       limitNanoUsd: 1e9,
       status: 402,
     } as const
-    calls.during = () => amounts.push(1e9 - gateway.deps.ledger.room([gate], Date.now()).nanoUsd)
+    calls.during = () => amounts.push(1e9 - gateway.deps.ledger.remaining([gate], Date.now()).nanoUsd)
     expect((await ask(key)).status).toBe(200)
     return amounts
   }

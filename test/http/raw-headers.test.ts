@@ -53,7 +53,7 @@ const ANSWERED: [name: string, bytes: string, status: number][] = [
   ['another scheme', get(`${HOST}authorization: Basic YTpi\r\n`), 401],
   ['bytes that are no text as key', get(`${HOST}authorization: Bearer \x80\xff\r\n`), 401],
   ['two keys', get(`${HOST}${KEY}${KEY}`), 401],
-  ['a content-type that is none', post('content-type: ;;;\r\ncontent-length: 2\r\n'), 400],
+  ['a malformed content-type', post('content-type: ;;;\r\ncontent-length: 2\r\n'), 400],
   ['an encoding that is not read', post('content-encoding: gzip\r\ncontent-length: 2\r\n'), 400],
   ['a length beyond the limit', post('content-length: 30000000\r\n'), 413],
   ['15 kB of headers', get(`${HOST}x: ${'a'.repeat(15_000)}\r\n`), 401],
@@ -88,7 +88,7 @@ const BUN: [name: string, bytes: string, status: number | null][] = [
   ['20 kB of headers', get(`${HOST}x: ${'a'.repeat(20_000)}\r\n`), 431],
   ['250 headers', get(HOST + many(250)), 431],
   ['another version', `GET / HTTP/2.0\r\n${HOST}\r\n`, 505],
-  ['a method that is none', `FOO / HTTP/1.1\r\n${HOST}\r\n`, null],
+  ['an unknown method', `FOO / HTTP/1.1\r\n${HOST}\r\n`, null],
 ]
 
 test.each(BUN)('without a body: %s', async (_, bytes, status) => {

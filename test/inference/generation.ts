@@ -48,7 +48,7 @@ const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): 
   fetchContent: never,
   contexts: null,
   ledger: {
-    room: never,
+    remaining: never,
     reserve: never,
     claim: never,
     release: () => undefined,

@@ -57,7 +57,7 @@ function expectTheOrganizationToBeItsWorkspaces(ledger: Ledger, instants: readon
       const gate = keyGate(LIMIT, { scope: 'organization', id: 'org', interval, includeByok: true })
       const sum =
         stored('workspace', 'workspace-1', interval, at) + stored('workspace', 'workspace-2', interval, at)
-      expect([interval, at, LIMIT - ledger.room([gate], at).nanoUsd]).toEqual([interval, at, sum])
+      expect([interval, at, LIMIT - ledger.remaining([gate], at).nanoUsd]).toEqual([interval, at, sum])
     }
   }
 }
@@ -87,7 +87,7 @@ function usedOf(ledger: Ledger, instants: readonly number[]) {
       INTERVALS.flatMap((interval) =>
         instants.map((at) => {
           const gate = keyGate(LIMIT, { scope, id, interval, includeByok: true })
-          return { scope, id, interval, at, used: LIMIT - ledger.room([gate], at).nanoUsd }
+          return { scope, id, interval, at, used: LIMIT - ledger.remaining([gate], at).nanoUsd }
         }),
       ),
     ),

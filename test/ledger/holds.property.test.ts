@@ -98,9 +98,9 @@ function reserve(trial: Trial, asked: StepOf<'reserve'>): void {
   const { now } = clock
   const gates = gatesOf(trial, asked)
   const standing = (gate: Gate) => usedOf(entries, before, gate, now) + heldAgainst(entries, gate, now)
-  const roomOf = (gate: Gate) => gate.limitNanoUsd - standing(gate)
-  expect(ledger.room(gates, now).nanoUsd).toBe(
-    Math.max(0, Math.min(Number.POSITIVE_INFINITY, ...gates.map(roomOf))),
+  const remainingOf = (gate: Gate) => gate.limitNanoUsd - standing(gate)
+  expect(ledger.remaining(gates, now).nanoUsd).toBe(
+    Math.max(0, Math.min(Number.POSITIVE_INFINITY, ...gates.map(remainingOf))),
   )
   const { generationId } = entryOf()
   const { amount } = asked
@@ -115,7 +115,7 @@ function reserve(trial: Trial, asked: StepOf<'reserve'>): void {
   }
   const isShut = gates.some((gate) => {
     const needed = neededBy(gate, { amount, shared })
-    return needed !== null && needed > roomOf(gate)
+    return needed !== null && needed > remainingOf(gate)
   })
   if (isShut) {
     expect(() => ledger.reserve(request)).toThrow('limit of')

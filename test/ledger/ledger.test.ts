@@ -91,18 +91,18 @@ test('all gates or none: a refusal leaves nothing held', () => {
   const shut = keyGate(1, { scope: 'workspace', id: 'workspace-1', label: 'The workspace', status: 403 })
   expect(refusalOf(() => hold(CENT, [keyGate(10 * CENT), shut])).status).toBe(403)
   expect(opened.ledger.heldNanoUsd()).toBe(0)
-  expect(opened.ledger.room([keyGate(10 * CENT)], NOON).nanoUsd).toBe(10 * CENT)
+  expect(opened.ledger.remaining([keyGate(10 * CENT)], NOON).nanoUsd).toBe(10 * CENT)
 })
 
 test('room is that of the tightest gate, and unbounded without gates', () => {
   const tight = keyGate(3 * CENT, { scope: 'workspace', id: 'workspace-1' })
   hold(CENT, [tight])
-  expect(opened.ledger.room([keyGate(10 * CENT), tight], NOON)).toEqual({
+  expect(opened.ledger.remaining([keyGate(10 * CENT), tight], NOON)).toEqual({
     nanoUsd: 2 * CENT,
     unspentNanoUsd: 3 * CENT,
     gate: tight,
   })
-  expect(opened.ledger.room([], NOON)).toEqual({
+  expect(opened.ledger.remaining([], NOON)).toEqual({
     nanoUsd: Number.POSITIVE_INFINITY,
     unspentNanoUsd: Number.POSITIVE_INFINITY,
     gate: null,
@@ -158,7 +158,7 @@ test('a request is booked to the window in which it started, though it settles a
   const gate = (interval: 'daily' | 'weekly') => keyGate(10 * CENT, { interval })
   const late = hold(6 * CENT, [gate('daily'), gate('weekly')], before)
   now = monday + 1
-  expect(opened.ledger.room([gate('daily'), gate('weekly')], now).nanoUsd).toBe(10 * CENT)
+  expect(opened.ledger.remaining([gate('daily'), gate('weekly')], now).nanoUsd).toBe(10 * CENT)
   await opened.ledger.settle(
     late,
     settlementOf({ generationId: late.generationId, startedAt: before, endedAt: now, costNanoUsd: 6 * CENT }),
@@ -166,7 +166,7 @@ test('a request is booked to the window in which it started, though it settles a
   const after = await opened.ledger.usageOf('key-1', now)
   expect([after.daily, after.weekly, after.monthly, after.total]).toEqual([0, 0, 6 * CENT, 6 * CENT])
   expect(await opened.ledger.usageOf('key-1', before)).toMatchObject({ daily: 6 * CENT, weekly: 6 * CENT })
-  expect(opened.ledger.room([gate('daily')], before).nanoUsd).toBe(4 * CENT)
+  expect(opened.ledger.remaining([gate('daily')], before).nanoUsd).toBe(4 * CENT)
 })
 
 test('a clock that steps back finds the earlier window as it was', async () => {
@@ -178,7 +178,7 @@ test('a clock that steps back finds the earlier window as it was', async () => {
   now = NOON
   await spend(CENT)
   expect((await opened.ledger.usageOf('key-1', NOON)).daily).toBe(4 * CENT)
-  expect(opened.ledger.room([keyGate(10 * CENT)], NOON).nanoUsd).toBe(6 * CENT)
+  expect(opened.ledger.remaining([keyGate(10 * CENT)], NOON).nanoUsd).toBe(6 * CENT)
 })
 
 test('counters survive a restart, and holds do not', async () => {
@@ -201,8 +201,8 @@ test('own-key spending is counted apart, and counts against a gate that says so'
     byokTotal: 3 * CENT,
     byokDaily: 3 * CENT,
   })
-  expect(opened.ledger.room([keyGate(10 * CENT)], NOON).nanoUsd).toBe(9 * CENT)
-  expect(opened.ledger.room([keyGate(10 * CENT, { includeByok: true })], NOON).nanoUsd).toBe(6 * CENT)
+  expect(opened.ledger.remaining([keyGate(10 * CENT)], NOON).nanoUsd).toBe(9 * CENT)
+  expect(opened.ledger.remaining([keyGate(10 * CENT, { includeByok: true })], NOON).nanoUsd).toBe(6 * CENT)
 })
 
 test('a guardrail gate gathers what passed it, and verify can recount it', async () => {
@@ -215,7 +215,7 @@ test('a guardrail gate gathers what passed it, and verify can recount it', async
   const one = hold(CENT, [keyGate(10 * CENT), guardrail])
   await opened.ledger.settle(one, settlementOf({ generationId: one.generationId, costNanoUsd: CENT }))
   await spend(CENT)
-  expect(opened.ledger.room([guardrail], NOON).nanoUsd).toBe(9 * CENT)
+  expect(opened.ledger.remaining([guardrail], NOON).nanoUsd).toBe(9 * CENT)
   opened.ledger.fold()
   opened.database.file.run(
     "UPDATE spending SET usage_nano_usd = 0 WHERE scope = 'guardrail' AND interval = 'monthly'",

@@ -44,7 +44,7 @@ test('what a crash left in the journal is settled at the next start, once', asyn
   ])
   expect((await next.ledger.usageOf('key-1', NOON)).total).toBe(70)
   expect(next.ledger.heldNanoUsd()).toBe(0)
-  expect(next.ledger.room([guardrail], NOON).nanoUsd).toBe(10 * CENT - 70)
+  expect(next.ledger.remaining([guardrail], NOON).nanoUsd).toBe(10 * CENT - 70)
   expect(verifyLedger(database).differences).toEqual([])
   database.close()
   folder.remove()

@@ -131,7 +131,7 @@ test(`more than ${MOST_WAITING} do not wait in one limit, and closing refuses th
 test('a counter that is waited at outlives any number of others', async () => {
   const first = now(claim(10))
   const second = waits(claim(10))
-  for (let index = 0; index < 25_000; index++) ledger.room([keyGate(1, { id: `key-of-${index}` })], NOON)
+  for (let index = 0; index < 25_000; index++) ledger.remaining([keyGate(1, { id: `key-of-${index}` })], NOON)
   ledger.release(first.hold)
   expect((await second).hold.amountNanoUsd).toBe(10)
 })

@@ -48,7 +48,7 @@ export const stages: readonly Stage[] = [
       name: `write to ${upstreamId} in ${dialect}`,
       run(_, request) {
         const attempt = attemptFor(dialect, { endpoint: { upstreamId } })
-        return egress.build(request, attempt).cuts?.()
+        return egress.build(request, attempt).breakpoints?.()
       },
     }),
   ),

@@ -6,7 +6,7 @@ import type { OperationIngress } from '../../src/dialects/operation.ts'
 import { embeddingsBody, embeddingsIngress } from '../../src/dialects/operations/embeddings.ts'
 import { imagesBody, imagesIngress } from '../../src/dialects/operations/images.ts'
 import { rerankBody, rerankIngress } from '../../src/dialects/operations/rerank.ts'
-import { embeddingsSpeakers, rerankSpeakers, type Speakers } from '../../src/dialects/operations.ts'
+import { embeddingsEgresses, type OperationEgresses, rerankEgresses } from '../../src/dialects/operations.ts'
 import { attemptFor } from '../dialects/attempt.ts'
 import { upstreamReply } from '../upstream-reply.ts'
 import { unlessRefused } from './carried.ts'
@@ -23,7 +23,7 @@ async function steepIn<Request extends RoutedRequest, Result>(
   ingress: OperationIngress<Request, Result>,
   schema: TSchema,
   base: JsonObject,
-  speakers: Speakers<Request, Result>,
+  egresses: OperationEgresses<Request, Result>,
 ): Promise<string[]> {
   const parse = (body: JsonObject) => unlessRefused(() => ingress.parse(body, new Headers()))
   const steep: string[] = []
@@ -36,7 +36,7 @@ async function steepIn<Request extends RoutedRequest, Result>(
         N,
         (n) => parse(body(n)),
         (request) =>
-          unlessRefused(() => (request === null ? null : speakers[dialect]?.build(request, attempt))),
+          unlessRefused(() => (request === null ? null : egresses[dialect]?.build(request, attempt))),
       )
       if (!writing.isLinear) steep.push(`write to ${dialect}, ${name}: ${growthText(writing)}`)
     }
@@ -47,12 +47,12 @@ async function steepIn<Request extends RoutedRequest, Result>(
 describe('work that grows with a list of a request', () => {
   test('for embeddings', async () => {
     const base = { model: 'a', input: 'x' }
-    expect(await steepIn(embeddingsIngress, embeddingsBody, base, embeddingsSpeakers)).toEqual([])
+    expect(await steepIn(embeddingsIngress, embeddingsBody, base, embeddingsEgresses)).toEqual([])
   }, 60_000)
 
   test('for ranking', async () => {
     const base = { model: 'a', query: 'q', documents: ['a'] }
-    expect(await steepIn(rerankIngress, rerankBody, base, rerankSpeakers)).toEqual([])
+    expect(await steepIn(rerankIngress, rerankBody, base, rerankEgresses)).toEqual([])
   }, 60_000)
 
   test('for images', async () => {
@@ -74,7 +74,7 @@ describe('work that grows with the list of a reply', () => {
     const read = async (n: number) => {
       const request = embeddingsIngress.parse({ model: 'a', input: range(n, () => 'x') }, new Headers())
       const body = JSON.stringify(reply(n))
-      return () => embeddingsSpeakers[dialect]?.read(upstreamReply(body), request, attemptFor(dialect))
+      return () => embeddingsEgresses[dialect]?.read(upstreamReply(body), request, attemptFor(dialect))
     }
     const growth = await growthOf(N, read, (work) => work())
     expect(growth).toMatchObject({ isLinear: true })
@@ -85,7 +85,7 @@ describe('work that grows with the list of a reply', () => {
       const documents = range(n, (i) => `d${i}`)
       const request = rerankIngress.parse({ model: 'a', query: 'q', documents }, new Headers())
       const body = JSON.stringify({ results: range(n, (index) => ({ index, relevance_score: 0.5 })) })
-      return () => rerankSpeakers[dialect]?.read(upstreamReply(body), request, attemptFor(dialect))
+      return () => rerankEgresses[dialect]?.read(upstreamReply(body), request, attemptFor(dialect))
     }
     const growth = await growthOf(N, read, (work) => work())
     expect(growth).toMatchObject({ isLinear: true })

@@ -12,7 +12,7 @@ type Json = Record<string, unknown>
 /** Null: valid. */
 type Check = (value: unknown) => string | null
 
-const MOST_TOLD = 10
+const MOST_REPORTED = 10
 const LONGEST_NAME = 200
 /** Tokens; the largest real limit is a hundredth of it. */
 const LARGEST_COUNT = 1_000_000_000
@@ -36,7 +36,7 @@ export function documentProblems(document: unknown): DocumentProblem[] {
       const report = (path: string, message: string): void => void problems.push({ path: at + path, message })
       if (!isName(id)) report('', `must have an id of 1 to ${LONGEST_NAME} visible characters`)
       else checkModel(id, model, report)
-      if (problems.length >= MOST_TOLD) return problems.slice(0, MOST_TOLD)
+      if (problems.length >= MOST_REPORTED) return problems.slice(0, MOST_REPORTED)
     }
   }
   const isOfUse = vendors.some((vendor) => {
@@ -45,7 +45,7 @@ export function documentProblems(document: unknown): DocumentProblem[] {
   })
   if (problems.length === 0 && !isOfUse)
     return [{ path: 'document', message: 'has no model of any provider that is known here' }]
-  return problems.slice(0, MOST_TOLD)
+  return problems.slice(0, MOST_REPORTED)
 }
 
 const shown = (name: string): string => (name.length > 80 ? `${name.slice(0, 80)}…` : name)

@@ -3,7 +3,7 @@ import { asObject, asText, fieldsOf, isString } from '../../core/json.ts'
 import type { SpeechRequest, TranscriptionRequest, TranscriptionResult } from '../../core/operation.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
-import type { Operation, SpeechSpeaker } from '../operation.ts'
+import type { Operation, SpeechEgress } from '../operation.ts'
 import { nativeOf } from '../operations/embeddings.ts'
 import { forwardedBody } from '../operations/fields.ts'
 import { costOf, countOf, malformed, readJson, readJsonObject } from '../operations/reply.ts'
@@ -14,7 +14,7 @@ const DEMANDS_VOICE = /(?:^|\/)(?:tts-1|gpt-4o-mini-tts)/i
 const DEFAULT_VOICE = 'alloy'
 
 /** OpenAI's `/audio/speech`: a body in JSON, and sound as it is made. */
-export const chatSpeech: SpeechSpeaker = {
+export const chatSpeech: SpeechEgress = {
   build(request, attempt) {
     // Sound is relayed as bytes: a stream of events would be another format.
     const body = forwardedBody(request, attempt, ['stream_format'])

@@ -16,7 +16,7 @@ interface ReplyState {
   readonly choices: ChoiceState[]
   readonly citations: Citations
   /** Unknown top-level fields as last emitted, as JSON: chunks repeat them. */
-  told: Map<string, string> | null
+  reported: Map<string, string> | null
   hasStarted: boolean
   serviceTier: string | null
   /** The error that the reply reports. */
@@ -27,7 +27,7 @@ export const newReply = (status: number): ReplyState => ({
   status,
   choices: [],
   citations: createCitations(),
-  told: null,
+  reported: null,
   hasStarted: false,
   serviceTier: null,
   failure: null,
@@ -104,8 +104,8 @@ function entriesOf(choices: unknown): readonly JsonObject[] {
 /** A choice can fail alone: OpenRouter puts the error into it. A finish reason of `error` gives no details. */
 function brokenOff(entry: JsonObject, choice: ChoiceState, status: number): UpstreamError | null {
   if (entry['error'] !== undefined) {
-    const told = { error: entry['error'] }
-    if (isErrorBody(told)) return errorInReply(told, status)
+    const reported = { error: entry['error'] }
+    if (isErrorBody(reported)) return errorInReply(reported, status)
   }
   const { finishReason } = choice
   if (finishReason === null || finishReasonOf(finishReason, false) !== 'error') return null
@@ -131,13 +131,13 @@ function readNative(
 
 /** Chunks repeat `system_fingerprint` and its like hundreds of times: each value is emitted once. */
 function changed(rest: JsonObject, state: ReplyState): JsonObject | undefined {
-  state.told ??= new Map()
-  const { told } = state
+  state.reported ??= new Map()
+  const { reported } = state
   const kept: [string, unknown][] = []
   for (const [key, value] of Object.entries(rest)) {
     const json = JSON.stringify(value)
-    if (told.get(key) === json) continue
-    told.set(key, json)
+    if (reported.get(key) === json) continue
+    reported.set(key, json)
     kept.push([key, value])
   }
   return kept.length > 0 ? Object.fromEntries(kept) : undefined

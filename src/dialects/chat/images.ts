@@ -5,7 +5,7 @@ import type { ImageReference, ImagesRequest } from '../../core/operation.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import { words } from '../../core/words.ts'
-import type { ImageNative, ImageSpeaker } from '../operation.ts'
+import type { ImageEgress, ImageNative } from '../operation.ts'
 import { nativeOf } from '../operations/embeddings.ts'
 import { forwardedBody } from '../operations/fields.ts'
 import { base64OfDataUrl, dataUrlOf, imageTypeOf, isBase64 } from '../operations/image-shape.ts'
@@ -24,7 +24,7 @@ const OWN_FIELDS = words(`
  * OpenAI's `/images/generations`, and `/images/edits` as a form where there are images to start from. Sizes, quality
  * and seed are what the model's family knows (see image-family.ts); parameters that it does not take are dropped by name.
  */
-export const chatImages: ImageSpeaker = {
+export const chatImages: ImageEgress = {
   build(request, attempt) {
     const dropped: string[] = []
     const family = familyOf(attempt.endpoint.upstreamId)

@@ -5,7 +5,7 @@ import type { Drop } from '../dropped.ts'
 import { dropExtra } from './build-parts.ts'
 import { type Generation, generationOf } from './build-thinking.ts'
 import { writeSchema } from './json-schema.ts'
-import type { Room } from './json-schema-rules.ts'
+import type { SchemaBudget } from './json-schema-rules.ts'
 
 /**
  * | tools, tool_choice | Gemini's |
@@ -21,12 +21,12 @@ export function writeTools(
   request: InferenceRequest,
   upstreamId: string,
   drop: Drop,
-  room: Room,
+  budget: SchemaBudget,
 ): JsonObject {
   const functions: JsonObject[] = []
   for (const tool of request.tools) {
     if (tool.type === 'other') drop(`tools.${String(tool.data['type'])}`)
-    else functions.push(writeFunction(tool, drop, room))
+    else functions.push(writeFunction(tool, drop, budget))
   }
   const tools: JsonObject[] = functions.length > 0 ? [{ functionDeclarations: functions }] : []
   if (wantsSearch(request, functions.length, generationOf(upstreamId), drop)) tools.push({ googleSearch: {} })
@@ -41,25 +41,25 @@ export function writeTools(
 function writeFunction(
   { name, description, parameters, strict, extra }: FunctionTool,
   drop: Drop,
-  room: Room,
+  budget: SchemaBudget,
 ) {
   if (strict === true) drop('tools.strict')
   dropExtra(extra, 'tools', drop)
   return {
     name,
     ...(description === undefined ? {} : { description }),
-    ...writeParameters(parameters, drop, room),
+    ...writeParameters(parameters, drop, budget),
   }
 }
 
 /** An object without properties is refused: such a function is declared without parameters. */
-function writeParameters(parameters: JsonObject | undefined, drop: Drop, room: Room): JsonObject {
+function writeParameters(parameters: JsonObject | undefined, drop: Drop, budget: SchemaBudget): JsonObject {
   if (parameters === undefined) return {}
   const { properties, additionalProperties } = parameters
   const isEmpty = !isObject(properties) || Object.keys(properties).length === 0
   const isPlain = parameters['$ref'] === undefined && parameters['anyOf'] === undefined
   if (isEmpty && isPlain && !isObject(additionalProperties)) return {}
-  const { form, schema } = writeSchema(parameters, 'tools.parameters', drop, room)
+  const { form, schema } = writeSchema(parameters, 'tools.parameters', drop, budget)
   return form === 'openapi' ? { parameters: schema } : { parametersJsonSchema: schema }
 }
 

@@ -9,9 +9,9 @@ import { ownBody } from './build-own.ts'
 import { dropMark } from './build-parts.ts'
 import { generationOf, writeThinking } from './build-thinking.ts'
 import { writeTools } from './build-tools.ts'
-import { cutsOf, placesOf } from './context-cache.ts'
+import { breakpointsOf, placesOf } from './context-cache.ts'
 import { writeSchema } from './json-schema.ts'
-import { createRoom, type Room } from './json-schema-rules.ts'
+import { createSchemaBudget, type SchemaBudget } from './json-schema-rules.ts'
 
 /** Sampling: neutral field → the API's name → field of `generationConfig`; null if Gemini has none. */
 const TUNING: readonly (readonly [keyof Sampling, name: string, field: string | null])[] = [
@@ -52,7 +52,7 @@ export function buildCount(request: InferenceRequest, attempt: Attempt): Dialect
 export function buildGemini(request: InferenceRequest, attempt: Attempt): DialectCall {
   const dropped: string[] = []
   const drop = dropsInto(dropped)
-  const room = createRoom()
+  const budget = createSchemaBudget()
   const { serviceTier } = request
   const { upstreamId } = attempt.endpoint
   if (bodyIn(request, 'gemini')) {
@@ -69,21 +69,21 @@ export function buildGemini(request: InferenceRequest, attempt: Attempt): Dialec
     maxOutputTokens: attempt.outputBound ?? request.maxOutputTokens,
     candidateCount: request.choiceCount,
     responseModalities: request.modalities?.map((modality) => modality.toUpperCase()),
-    ...writeFormat(request, upstreamId, drop, room),
+    ...writeFormat(request, upstreamId, drop, budget),
     ...writeMediaConfig(request, drop),
     thinkingConfig: writeThinking(request.reasoning, attempt, drop),
   })
   const body = defined({
     systemInstruction,
     contents,
-    ...writeTools(request, upstreamId, drop, room),
+    ...writeTools(request, upstreamId, drop, budget),
     generationConfig: Object.keys(generationConfig).length > 0 ? generationConfig : undefined,
     serviceTier: serviceTier === 'auto' ? undefined : writeServiceTier(serviceTier, TIERS, drop),
   })
   dropRest(request, drop)
   const call = { path: pathOf(upstreamId, request.stream), headers: {}, body, dropped }
   const places = placesOf(request, marks)
-  return places.length === 0 ? call : { ...call, cuts: () => cutsOf(call, places) }
+  return places.length === 0 ? call : { ...call, breakpoints: () => breakpointsOf(call, places) }
 }
 
 /** `models/…` is implied; a name with its own collection (`tunedModels/…`) keeps it. */
@@ -112,7 +112,7 @@ function writeFormat(
   { responseFormat, tools }: InferenceRequest,
   upstreamId: string,
   drop: Drop,
-  room: Room,
+  budget: SchemaBudget,
 ): JsonObject {
   const type = responseFormat?.['type']
   if (responseFormat === undefined || type === 'text') return {}
@@ -125,7 +125,7 @@ function writeFormat(
   const schema = type === 'json_schema' ? fieldsOf(json)['schema'] : undefined
   const responseMimeType = 'application/json'
   if (!isObject(schema)) return { responseMimeType }
-  const written = writeSchema(schema, 'response_format.json_schema.schema', drop, room)
+  const written = writeSchema(schema, 'response_format.json_schema.schema', drop, budget)
   return written.form === 'openapi'
     ? { responseMimeType, responseSchema: written.schema }
     : { responseMimeType, responseJsonSchema: written.schema }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { asCount, asList, defined, fieldsOf, isObject, isString } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { estimateTokens } from '../../core/usage.ts'
-import type { ContextCut, DialectCall, Egress, MadeContext } from '../dialect.ts'
+import type { CacheBreakpoint, DialectCall, Egress, MadeContext } from '../dialect.ts'
 import type { Place } from './build-contents.ts'
 import { isMark } from './build-parts.ts'
 
@@ -22,23 +22,23 @@ import { isMark } from './build-parts.ts'
  * breakpoints too: an earlier turn may have cached them. Audio and video are never cached: writing them has no known
  * price.
  */
-export function cutsOf(call: DialectCall, marks: readonly Place[]): ContextCut[] {
+export function breakpointsOf(call: DialectCall, marks: readonly Place[]): CacheBreakpoint[] {
   const { contents } = call.body
   if (!Array.isArray(contents)) return []
   const questions = lastQuestions(contents)
   const marked = new Set(marks.flatMap((mark) => nameOf(askedBefore(contents, questions, mark)) ?? []))
   const { systemInstruction, tools, toolConfig } = call.body
-  const cuts: ContextCut[] = []
+  const breakpoints: CacheBreakpoint[] = []
   const total = lengthOf([systemInstruction, tools, contents])
   let adds = JSON.stringify([modelOf(call.path), systemInstruction, tools, toolConfig])
   let length = lengthOf([systemInstruction, tools])
-  const cutHere = (place: Place): void => {
+  const breakHere = (place: Place): void => {
     const isMarked = marked.delete(nameOf(place) ?? '')
     if (!isMarked && (place.part > 0 || questions[place.content] !== place.content)) return
     if (place.content === 0 && place.part === 0 && systemInstruction === undefined && tools === undefined)
       return
-    cuts.push(
-      cutAt(call, contents, place, {
+    breakpoints.push(
+      breakpointAt(call, contents, place, {
         adds,
         tokens: estimateTokens(length),
         share: length / total,
@@ -48,16 +48,16 @@ export function cutsOf(call: DialectCall, marks: readonly Place[]): ContextCut[]
     adds = ''
   }
   for (let content = 0; content < contents.length && marked.size > 0; content++) {
-    cutHere({ content, part: 0 })
+    breakHere({ content, part: 0 })
     adds += `\n${isObject(contents[content]) ? String(contents[content]['role']) : ''}`
     for (const [index, part] of partsOf(contents[content]).entries()) {
-      if (isTimed(part)) return cuts
-      if (index > 0) cutHere({ content, part: index })
+      if (isTimed(part)) return breakpoints
+      if (index > 0) breakHere({ content, part: index })
       adds += `\n${JSON.stringify(part)}`
       length += lengthOf(part)
     }
   }
-  return cuts
+  return breakpoints
 }
 
 /** All `cache_control` markers of a request: those in the contents, on tools, and on the request itself. */
@@ -112,12 +112,12 @@ function isTimed(part: unknown): boolean {
   return typeof type !== 'string' || /^(?:audio|video)\//.test(type)
 }
 
-function cutAt(
+function breakpointAt(
   call: DialectCall,
   contents: readonly unknown[],
   { content, part }: Place,
-  about: Pick<ContextCut, 'adds' | 'tokens' | 'share' | 'isMarked'>,
-): ContextCut {
+  about: Pick<CacheBreakpoint, 'adds' | 'tokens' | 'share' | 'isMarked'>,
+): CacheBreakpoint {
   const { systemInstruction, tools, toolConfig, contents: _, ...rest } = call.body
   const parts = partsOf(contents[content])
   // Built only for the breakpoint that is used: all prefixes together grow with the square of the prompt.

@@ -2,7 +2,7 @@ import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, InferenceFrames, JsonObject } from '../../core/events.ts'
 import { asList, asText, defined, fieldsOf, isString, objectsIn } from '../../core/json.ts'
 import type { ImagesRequest } from '../../core/operation.ts'
-import type { ImageSpeaker } from '../operation.ts'
+import type { ImageEgress } from '../operation.ts'
 import { providerOptions } from '../operations/fields.ts'
 import { dataUrlOf, imageTypeOf, isBase64 } from '../operations/image-shape.ts'
 import { malformed, readJsonObject } from '../operations/reply.ts'
@@ -23,7 +23,7 @@ const RATIOS = ['1:1', '3:4', '4:3', '9:16', '16:9']
  * | `seed` | `parameters.seed`, without the watermark that forbids it |
  * | `quality`, `background`, `size` in pixels, `user` | dropped by name |
  */
-export const imagenImages: ImageSpeaker = {
+export const imagenImages: ImageEgress = {
   cannot({ count, references, mask }) {
     if (references.length > 0 || mask) return 'makes images from words alone with this model'
     return count > 4 ? 'makes at most 4 images at a time with this model' : null

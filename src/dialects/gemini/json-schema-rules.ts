@@ -112,12 +112,12 @@ const MAX_DEPTH = 24
 const MAX_POINTER_CHARACTERS = 1_000
 
 /** The remaining budget for expanding references; one for each request. */
-export interface Room {
+export interface SchemaBudget {
   keywords: number
   characters: number
 }
 
-export const createRoom = (): Room => ({
+export const createSchemaBudget = (): SchemaBudget => ({
   keywords: MAX_EXPANDED_KEYWORDS,
   characters: MAX_EXPANDED_CHARACTERS,
 })
@@ -125,16 +125,16 @@ export const createRoom = (): Room => ({
 /** The references of one schema. */
 export interface Expansion {
   readonly root: JsonObject
-  readonly room: Room
+  readonly budget: SchemaBudget
   /** Cache: each pointer is resolved once. */
   readonly targets: Map<string, JsonObject | undefined>
   /** The budget is exceeded: nothing more is expanded, and the result is not used. */
   isOver: boolean
 }
 
-export const createExpansion = (root: JsonObject, room: Room): Expansion => ({
+export const createExpansion = (root: JsonObject, budget: SchemaBudget): Expansion => ({
   root,
-  room,
+  budget,
   targets: new Map(),
   isOver: false,
 })
@@ -142,11 +142,11 @@ export const createExpansion = (root: JsonObject, room: Room): Expansion => ({
 /** Charges keywords and the value of one to the budget; false once it is exceeded. */
 export function count(expansion: Expansion, keywords: number, value?: unknown): boolean {
   if (expansion.isOver) return false
-  const { room } = expansion
-  room.keywords -= keywords
-  if (typeof value === 'string') room.characters -= value.length
-  else if (value !== undefined) room.characters -= JSON.stringify(value).length
-  expansion.isOver = room.keywords < 0 || room.characters < 0
+  const { budget } = expansion
+  budget.keywords -= keywords
+  if (typeof value === 'string') budget.characters -= value.length
+  else if (value !== undefined) budget.characters -= JSON.stringify(value).length
+  expansion.isOver = budget.keywords < 0 || budget.characters < 0
   return !expansion.isOver
 }
 

@@ -11,7 +11,7 @@ import {
   MAX_EXPANDED_CHARACTERS,
   MAX_EXPANDED_KEYWORDS,
   mergeAll,
-  type Room,
+  type SchemaBudget,
   SILENT,
   standAlone,
   targetOf,
@@ -32,12 +32,17 @@ export interface WrittenSchema {
  * constraint is dropped as `<path>.<keyword>`.
  *
  * References whose expansion exceeds the budget (definitions that double each other) stay references, in the newer
- * fields. `room` is the budget of all schemas of a request. Throws a `GatewayError` 400 at `path` if the newer fields
+ * fields. `budget` is the budget of all schemas of a request. Throws a `GatewayError` 400 at `path` if the newer fields
  * cannot hold the rest of the schema.
  */
-export function writeSchema(schema: JsonObject, path: string, drop: Drop, room: Room): WrittenSchema {
+export function writeSchema(
+  schema: JsonObject,
+  path: string,
+  drop: Drop,
+  budget: SchemaBudget,
+): WrittenSchema {
   const lost = new Set<string>()
-  const expansion = createExpansion(schema, room)
+  const expansion = createExpansion(schema, budget)
   const cleaned = clean(schema, { lost, expansion, following: [] })
   if (expansion.isOver) return keepReferences(schema, path)
   if (lost.size > 0 && [...lost].every((keyword) => IN_JSON_SCHEMA.has(keyword))) {

@@ -9,7 +9,7 @@ import type {
 } from '../../core/operation.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import { dropsInto } from '../dropped.ts'
-import type { Operation, SpeechSpeaker } from '../operation.ts'
+import type { Operation, SpeechEgress } from '../operation.ts'
 import { readEmbeddingList } from '../operations/embeddings.ts'
 import { providerOptions } from '../operations/fields.ts'
 import { countOf, malformed, readJsonObject } from '../operations/reply.ts'
@@ -140,7 +140,7 @@ const RATE = 24_000
  * | `response_format` | pcm as it comes, wav with a header |
  * | `speed`, `instructions`, `user` | dropped by name |
  */
-export const geminiSpeech: SpeechSpeaker = {
+export const geminiSpeech: SpeechEgress = {
   cannot: ({ format }) =>
     format === 'pcm' || format === 'wav'
       ? null

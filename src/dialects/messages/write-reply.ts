@@ -71,7 +71,7 @@ function viewResult(
 }
 
 /** Blocks that neutral events contain. */
-const TOLD = new Set<unknown>(['text', 'thinking', 'redacted_thinking', 'tool_use'])
+const STANDARD_BLOCKS = new Set<unknown>(['text', 'thinking', 'redacted_thinking', 'tool_use'])
 
 /** Of a stream of this dialect that was collected: the blocks that it alone has, and how the message ended. */
 function foreignOf(natives: readonly MessagesNative[]): { blocks: JsonObject[]; fields: JsonObject } {
@@ -80,7 +80,8 @@ function foreignOf(natives: readonly MessagesNative[]): { blocks: JsonObject[]; 
   for (const { event } of natives) {
     const { type, index, content_block: block, delta, usage, ...rest } = event ?? {}
     const at = Number(index)
-    if (type === 'content_block_start' && isObject(block) && !TOLD.has(block.type)) collector.start(at, block)
+    if (type === 'content_block_start' && isObject(block) && !STANDARD_BLOCKS.has(block.type))
+      collector.start(at, block)
     else if (type === 'content_block_delta' && isObject(delta) && collector.content[at])
       collector.delta(at, delta)
     else if (type === 'content_block_stop' && collector.content[at]) collector.stop(at)

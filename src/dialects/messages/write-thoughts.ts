@@ -11,7 +11,7 @@ interface Piece {
   readonly text: string
   readonly detail: ReasoningDetail | undefined
   /** The same text came both ways at once: nothing more is to be expected of it. */
-  readonly isToldTwice: boolean
+  readonly isRepeated: boolean
 }
 
 /**
@@ -25,20 +25,20 @@ export function writeThoughts(events: readonly InferenceEvent[], state: BlockSta
     if (event.type === 'reasoning-delta') text += event.text
     if (event.type === 'reasoning-detail') details.push(event.detail)
   }
-  const isToldTwice = text !== '' && isToldBy(text, details)
-  if (text !== '' && !isToldTwice) addText({ text, detail: undefined, isToldTwice }, state)
+  const isRepeated = text !== '' && isContainedIn(text, details)
+  if (text !== '' && !isRepeated) addText({ text, detail: undefined, isRepeated }, state)
   for (const detail of details) {
-    if (isTextual(detail)) addText({ text: textOf(detail), detail: withoutText(detail), isToldTwice }, state)
+    if (isTextual(detail)) addText({ text: textOf(detail), detail: withoutText(detail), isRepeated }, state)
     else addBlock(state, redactedOf(detail, state.carrier))
   }
 }
 
-/** True where the details say all of the text; they may say more. */
-function isToldBy(text: string, details: readonly ReasoningDetail[]): boolean {
+/** True if the texts of the details, in order, make up all of `text`. */
+function isContainedIn(text: string, details: readonly ReasoningDetail[]): boolean {
   let rest = text
   for (const detail of details) {
-    const told = textOf(detail)
-    if (rest.startsWith(told)) rest = rest.slice(told.length)
+    const written = textOf(detail)
+    if (rest.startsWith(written)) rest = rest.slice(written.length)
   }
   return rest === ''
 }
@@ -46,8 +46,8 @@ function isToldBy(text: string, details: readonly ReasoningDetail[]): boolean {
 const isTextual = ({ type }: JsonObject): boolean => type === 'reasoning.text' || type === 'reasoning.summary'
 
 const textOf = ({ type, text, summary }: ReasoningDetail): string => {
-  const said = type === 'reasoning.summary' ? summary : type === 'reasoning.text' ? text : ''
-  return isString(said) ? said : ''
+  const visible = type === 'reasoning.summary' ? summary : type === 'reasoning.text' ? text : ''
+  return isString(visible) ? visible : ''
 }
 
 const withoutText = ({ text, summary, ...detail }: ReasoningDetail): ReasoningDetail => ({
@@ -70,7 +70,7 @@ function addText(piece: Piece, state: BlockState): void {
   if (detail === undefined && state.hidesReasoning) return
   const thought = thoughtFor(detail, state)
   if (detail !== undefined) thought.detail = Object.assign(thought.detail ?? {}, detail)
-  const thinking = state.hidesReasoning ? '' : untold(piece, thought)
+  const thinking = state.hidesReasoning ? '' : withoutWritten(piece, thought)
   if (thinking !== '') addDelta(state, { type: 'thinking_delta', thinking })
   if (detail === undefined || !isClaudes(detail) || !isString(detail.signature)) return
   thought.isSigned = true
@@ -78,8 +78,8 @@ function addText(piece: Piece, state: BlockState): void {
 }
 
 /** The text of a piece, '' if the other form of it is already written. */
-function untold({ text, detail, isToldTwice }: Piece, thought: OpenThought): string {
-  if (isToldTwice || text === '') return text
+function withoutWritten({ text, detail, isRepeated }: Piece, thought: OpenThought): string {
+  if (isRepeated || text === '') return text
   const [own, other] =
     detail === undefined ? (['bare', 'detailed'] as const) : (['detailed', 'bare'] as const)
   if (thought[other].take(text)) return ''

@@ -5,12 +5,12 @@ import { defined } from '../../core/json.ts'
 import type { ImagesRequest } from '../../core/operation.ts'
 import type { ContentPart, InferenceRequest } from '../../core/request.ts'
 import type { Egress } from '../dialect.ts'
-import type { ImageSpeaker } from '../operation.ts'
+import type { ImageEgress } from '../operation.ts'
 import { sidesOf } from './image-shape.ts'
 import { malformed } from './reply.ts'
 
 /** A model with text and image output (Gemini's, OpenAI's behind chat) makes an image in a conversation. */
-export const conversationImages = (egressOf: (attempt: Attempt) => Egress): ImageSpeaker => ({
+export const conversationImages = (egressOf: (attempt: Attempt) => Egress): ImageEgress => ({
   isSingle: true,
   cannot({ count, stream, mask }) {
     if (mask) return 'takes no mask with this model: describe the change in the prompt'

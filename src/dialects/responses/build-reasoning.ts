@@ -28,7 +28,7 @@ const OURS = ['effort', 'summary', 'enabled', 'max_tokens', 'exclude']
  * | `context`, `mode` and unknown fields of this dialect's callers | as they came |
  *
  * A summary is requested only if the caller wants to see the reasoning: OpenAI rejects it (400) for organisations that
- * it has not verified. If the caller did not request it by name, the call is repeated without it: see `lessersOf`.
+ * it has not verified. If the caller did not request it by name, the call is repeated without it: see `optionalPartsOf`.
  */
 export function applyReasoning(
   body: JsonObject,

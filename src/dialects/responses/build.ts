@@ -10,7 +10,7 @@ import { type Drop, dropsInto } from '../dropped.ts'
 import { type ReplayRules, sendable } from './build-input.ts'
 import { neutralBody } from './build-neutral.ts'
 import { applyReasoning, reasons } from './build-reasoning.ts'
-import { ENCRYPTED_REASONING, ITEM, lessersOf } from './items.ts'
+import { ENCRYPTED_REASONING, ITEM, optionalPartsOf } from './items.ts'
 
 /**
  * Fields that speak to the gateway alone: never sent to a provider. State is kept by the gateway, which has put what
@@ -74,7 +74,13 @@ export function buildResponses(request: InferenceRequest, attempt: Attempt): Dia
   if (quirks.xSearch === true) applySearchFilter(body)
   leaveOutUnsupported(body, attempt, drop)
   applyInclude(body, attempt)
-  return defined({ path: '/responses', headers: {}, body, dropped, lessers: lessersOf(body, request) })
+  return defined({
+    path: '/responses',
+    headers: {},
+    body,
+    dropped,
+    optionalParts: optionalPartsOf(body, request),
+  })
 }
 
 /** A null means the same as an absent field, and some servers refuse it. */

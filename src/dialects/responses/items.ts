@@ -10,7 +10,7 @@ import {
   textOfPart,
 } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
-import type { Lesser } from '../dialect.ts'
+import type { OptionalPart } from '../dialect.ts'
 
 /**
  * Items of the Responses API (`input`, `output`) and what they are in neutral messages, both ways.
@@ -70,10 +70,10 @@ export const isResponsesNative = (data: unknown): data is ResponsesNative =>
 
 /** The response without the fields that other events carry, and with the other fields of its last event. */
 export const shownOf = (response: JsonObject, event: JsonObject): JsonObject => ({
-  ...restOf(response, TOLD),
+  ...restOf(response, WRITTEN_FIELDS),
   ...restOf(event, AROUND),
 })
-const TOLD = new Set(['output', 'usage'])
+const WRITTEN_FIELDS = new Set(['output', 'usage'])
 const AROUND = new Set(['type', 'response', 'sequence_number'])
 
 /** How the reasoning details of this dialect are marked: details of other formats mean nothing to its providers. */
@@ -193,18 +193,18 @@ const NOT_ENCRYPTED = /encrypted[ _]content is not supported/i
  */
 const FOREIGN = /encrypted[ _]content/i
 
-/** What providers of this dialect refuse that the caller can do without. */
-export function lessersOf(body: JsonObject, request: InferenceRequest): Lesser[] | undefined {
+/** Parts that some providers of this dialect reject although the caller can do without them. */
+export function optionalPartsOf(body: JsonObject, request: InferenceRequest): OptionalPart[] | undefined {
   const { reasoning, include, input } = body
-  const lessers: Lesser[] = []
+  const optionalParts: OptionalPart[] = []
   if (isObject(reasoning) && reasoning.summary !== undefined && request.reasoning?.summary === undefined)
-    lessers.push(WITHOUT_SUMMARY)
-  if (Array.isArray(include) && include.includes(ENCRYPTED_REASONING)) lessers.push(WITHOUT_ENCRYPTING)
-  if (Array.isArray(input) && input.some(isEncrypted)) lessers.push(WITHOUT_ENCRYPTED)
-  return lessers.length === 0 ? undefined : lessers
+    optionalParts.push(WITHOUT_SUMMARY)
+  if (Array.isArray(include) && include.includes(ENCRYPTED_REASONING)) optionalParts.push(WITHOUT_ENCRYPTING)
+  if (Array.isArray(input) && input.some(isEncrypted)) optionalParts.push(WITHOUT_ENCRYPTED)
+  return optionalParts.length === 0 ? undefined : optionalParts
 }
 
-const WITHOUT_SUMMARY: Lesser = {
+const WITHOUT_SUMMARY: OptionalPart = {
   without: 'reasoning.summary',
   isRefused: (reason) => UNVERIFIED.test(reason),
   bodyFrom({ reasoning, ...others }) {
@@ -213,7 +213,7 @@ const WITHOUT_SUMMARY: Lesser = {
   },
 }
 
-const WITHOUT_ENCRYPTING: Lesser = {
+const WITHOUT_ENCRYPTING: OptionalPart = {
   without: `include.${ENCRYPTED_REASONING}`,
   isRefused: (reason) => NOT_ENCRYPTED.test(reason),
   bodyFrom({ include, ...others }) {
@@ -222,7 +222,7 @@ const WITHOUT_ENCRYPTING: Lesser = {
   },
 }
 
-const WITHOUT_ENCRYPTED: Lesser = {
+const WITHOUT_ENCRYPTED: OptionalPart = {
   without: 'input.reasoning',
   isRefused: (reason) => FOREIGN.test(reason) && !NOT_ENCRYPTED.test(reason),
   bodyFrom: (body) => ({

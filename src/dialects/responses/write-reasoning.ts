@@ -150,8 +150,8 @@ const viewTexts = ({ summary, text }: Record<ThoughtPart['kind'], string[]>): Js
 
 /** What was streamed is not lost where the provider's last word leaves it out. */
 function completeTexts(native: JsonObject, texts: Record<ThoughtPart['kind'], string[]>): JsonObject {
-  const isTold = [...textsOf(native.summary), ...textsOf(native.content)].length > 0
-  if (!isTold) return viewTexts(texts)
+  const hasText = [...textsOf(native.summary), ...textsOf(native.content)].length > 0
+  if (!hasText) return viewTexts(texts)
   return { summary: Array.isArray(native.summary) ? native.summary.map(viewSummary) : [] }
 }
 

@@ -6,7 +6,7 @@ import { possiblePricings, type ServiceTier, serviceTierOf } from '../../core/pr
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Pricing } from '../../core/snapshot.ts'
 import { inputOf, promptTokens, type Usage } from '../../core/usage.ts'
-import type { Claim, Hold, Ledger, Room } from '../../ledger/ledger.ts'
+import type { Claim, Hold, Ledger, Remaining } from '../../ledger/ledger.ts'
 import { type Fitted, fitConversation, LEAST_BOUND_TOKENS, pricingOf } from './fit.ts'
 import { costOf, type PromptBound, tokensIn } from './price.ts'
 import type { RateHold, TokensNeeded } from './rates.ts'
@@ -52,7 +52,7 @@ export function admit(
   const hasAudioOutput = request.modalities?.includes('audio') === true
   const serviceTier = serviceTierOf(request.serviceTier)
   const priced = { prompt, maxOutputTokens, choices, hasAudioOutput, serviceTier }
-  const fit: Fit = (group, room, isLast) => fitConversation(group, priced, room, isLast)
+  const fit: Fit = (group, remaining, isLast) => fitConversation(group, priced, remaining, isLast)
   const hint = maxOutputTokens === undefined ? UNBOUNDED_HINT : BOUNDED_HINT
   const promptTokensEstimate = tokensIn(prompt)
   return claimGroups(attempts, fit, claiming, hint, ({ hold, needed }) => ({
@@ -73,7 +73,7 @@ export const tokensOf = (request: InferenceRequest, prompt: PromptBound): Tokens
   output: (request.maxOutputTokens ?? 0) * (request.choiceCount ?? 1),
 })
 
-type Fit = (group: Attempt[], room: Room, isLast: boolean) => Fitted
+type Fit = (group: Attempt[], remaining: Remaining, isLast: boolean) => Fitted
 
 /** The reservations of both accounts, and the attempts they cover. */
 interface Needed {
@@ -101,7 +101,7 @@ function claimGroups(
     get signal() {
       return signalOf(cancellation)
     },
-    need: (roomOf, isLast) => neededBy(attempts, fit, gates, roomOf, isLast),
+    need: (remainingOf, isLast) => neededBy(attempts, fit, gates, remainingOf, isLast),
     ...(hint === undefined ? {} : { hint }),
   })
   return claim instanceof Promise ? claim.then(admission) : admission(claim)
@@ -113,18 +113,18 @@ function neededBy(
   attempts: Attempt[],
   fit: Fit,
   gates: readonly Gate[],
-  roomOf: (gates: readonly Gate[]) => Room,
+  remainingOf: (gates: readonly Gate[]) => Remaining,
   isLast: boolean,
 ): Needed {
   if (!attempts.some(hasByokKey)) {
-    const { attempts: fitted, amountNanoUsd } = fit(attempts, roomOf(gates), isLast)
+    const { attempts: fitted, amountNanoUsd } = fit(attempts, remainingOf(gates), isLast)
     return { attempts: fitted, amountNanoUsd, sharedNanoUsd: amountNanoUsd }
   }
   const own = attempts.filter(hasByokKey)
   const counting = gates.filter(({ includeByok }) => includeByok === true)
-  const ownFit = fit(own, roomOf(counting), isLast)
+  const ownFit = fit(own, remainingOf(counting), isLast)
   const shared = attempts.filter(({ byokKey }) => byokKey === undefined)
-  const sharedFit = ownFit.fits && shared.length > 0 ? fit(shared, roomOf(gates), isLast) : null
+  const sharedFit = ownFit.fits && shared.length > 0 ? fit(shared, remainingOf(gates), isLast) : null
   if (!sharedFit?.fits)
     return { attempts: ownFit.attempts, amountNanoUsd: ownFit.amountNanoUsd, sharedNanoUsd: null }
   return {

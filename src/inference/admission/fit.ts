@@ -2,7 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import { MAX_NANO_USD } from '../../core/money.ts'
 import { possiblePricings, type ServiceTier } from '../../core/pricing.ts'
 import type { Pricing } from '../../core/snapshot.ts'
-import type { Room } from '../../ledger/ledger.ts'
+import type { Remaining } from '../../ledger/ledger.ts'
 import {
   type CacheWriting,
   holdOf,
@@ -52,14 +52,23 @@ export function pricingOf(attempt: Attempt): Pricing {
  * get one: a quarter of the remaining budget or 4,096 tokens, whichever is more. `isLast`: the request does not wait for
  * budget to be released, so 1,024 tokens suffice.
  */
-export function fitConversation(group: Attempt[], priced: Priced, room: Room, isLast: boolean): Fitted {
+export function fitConversation(
+  group: Attempt[],
+  priced: Priced,
+  remaining: Remaining,
+  isLast: boolean,
+): Fitted {
   const { prompt, maxOutputTokens } = priced
   const costAt = (bound: number | undefined): number => highestCost(group, priced, bound)
   const fullCost = costAt(maxOutputTokens)
   // An amount beyond the ledger's range means a wrong price: the ledger rejects it.
-  if (maxOutputTokens !== undefined || room.nanoUsd === Number.POSITIVE_INFINITY || fullCost > MAX_NANO_USD)
-    return { attempts: group, amountNanoUsd: fullCost, fits: fullCost <= room.nanoUsd }
-  const shareNanoUsd = Math.floor(room.nanoUsd * UNBOUNDED_SHARE)
+  if (
+    maxOutputTokens !== undefined ||
+    remaining.nanoUsd === Number.POSITIVE_INFINITY ||
+    fullCost > MAX_NANO_USD
+  )
+    return { attempts: group, amountNanoUsd: fullCost, fits: fullCost <= remaining.nanoUsd }
+  const shareNanoUsd = Math.floor(remaining.nanoUsd * UNBOUNDED_SHARE)
   const floor = costAt(FLOOR_BOUND_TOKENS)
   const bounded = (bound: number, fits: boolean): Fitted => ({
     attempts: group.map((attempt) => boundedBy(attempt, bound, prompt)),
@@ -67,15 +76,15 @@ export function fitConversation(group: Attempt[], priced: Priced, room: Room, is
     fits,
   })
   const within = (nanoUsd: number): number => largestBound(group, priced, nanoUsd)
-  if (fullCost <= room.nanoUsd && fullCost <= Math.max(shareNanoUsd, floor)) {
+  if (fullCost <= remaining.nanoUsd && fullCost <= Math.max(shareNanoUsd, floor)) {
     const attempts = group.map((attempt) =>
       longestOf(attempt) === undefined ? { ...attempt, outputBound: UNKNOWN_BOUND_TOKENS } : attempt,
     )
     return { attempts, amountNanoUsd: fullCost, fits: true }
   }
-  if (floor <= room.nanoUsd) return bounded(Math.max(FLOOR_BOUND_TOKENS, within(shareNanoUsd)), true)
-  if (!isLast && floor <= room.unspentNanoUsd) return bounded(FLOOR_BOUND_TOKENS, false)
-  if (costAt(LEAST_BOUND_TOKENS) <= room.nanoUsd) return bounded(within(room.nanoUsd), true)
+  if (floor <= remaining.nanoUsd) return bounded(Math.max(FLOOR_BOUND_TOKENS, within(shareNanoUsd)), true)
+  if (!isLast && floor <= remaining.unspentNanoUsd) return bounded(FLOOR_BOUND_TOKENS, false)
+  if (costAt(LEAST_BOUND_TOKENS) <= remaining.nanoUsd) return bounded(within(remaining.nanoUsd), true)
   return bounded(LEAST_BOUND_TOKENS, false)
 }
 

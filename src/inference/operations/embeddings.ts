@@ -1,7 +1,7 @@
 import type { EmbeddingInput, EmbeddingsRequest, EmbeddingsResult } from '../../core/operation.ts'
 import { NO_USAGE } from '../../core/usage.ts'
 import { embeddingsIngress } from '../../dialects/operations/embeddings.ts'
-import { embeddingsSpeakers } from '../../dialects/operations.ts'
+import { embeddingsEgresses } from '../../dialects/operations.ts'
 import { partTokens, textTokens } from '../admission/estimate.ts'
 import { kindsOf } from '../admission/part-kinds.ts'
 import type { Task } from './task.ts'
@@ -9,7 +9,7 @@ import type { Task } from './task.ts'
 /** POST /embeddings: priced by input tokens. */
 export const embeddings: Task<EmbeddingsRequest, EmbeddingsResult> = {
   ingress: embeddingsIngress,
-  speakers: embeddingsSpeakers,
+  egresses: embeddingsEgresses,
   isRepeatable: true,
   // The metadata of models that embed images often has texts alone, so images are a wish.
   kinds: ({ inputs }) =>

@@ -53,7 +53,7 @@ const withImages = (
       if (HTTP.test(event.url))
         return { ...event, url: await contentOf(event.url, attempt, deps, cancellation) }
       if (isBase64(base64OfDataUrl(event.url) ?? '')) return event
-      throw unreadable('is none')
+      throw unreadable('is neither base64 nor a URL')
     }),
   )
 

@@ -4,9 +4,9 @@ import type { InferenceFrame, InferenceFrames, JsonObject } from '../../core/eve
 import type { ImageReference, ImagesRequest, MadeImage } from '../../core/operation.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
 import type { DialectCall } from '../../dialects/dialect.ts'
-import type { ImageSpeaker } from '../../dialects/operation.ts'
+import type { ImageEgress } from '../../dialects/operation.ts'
 import { imagesIngress, madeImages, writeImageStream } from '../../dialects/operations/images.ts'
-import { imageSpeakerFor } from '../../dialects/operations.ts'
+import { imageEgressFor } from '../../dialects/operations.ts'
 import { readErrorReply } from '../../dialects/read-error.ts'
 import { textReply } from '../../http/text-reply.ts'
 import { admitUnits, tokensOfUnits } from '../admission/admit.ts'
@@ -33,9 +33,9 @@ export async function runImages(opening: Opening<ImagesRequest>, deps: RunDeps):
     { ...opening, request },
     {
       refusal: (dialect, endpoint) => {
-        const speaker = imageSpeakerFor(dialect, endpoint)
-        if (!speaker) return `is called in the dialect ${dialect}, which does not support images`
-        return speaker.cannot?.(request) ?? null
+        const egress = imageEgressFor(dialect, endpoint)
+        if (!egress) return `is called in the dialect ${dialect}, which does not support images`
+        return egress.cannot?.(request) ?? null
       },
       needs: request.references.length > 0 ? inputNeeds(['image']) : undefined,
       meter: createImageMeter(deps.now, opening.startedAt, request),
@@ -63,10 +63,10 @@ async function withReferences(
   return { ...request, references, ...(mask ? { mask: await read(mask) } : {}) }
 }
 
-function speakerOf({ dialect, endpoint }: Attempt): ImageSpeaker {
-  const speaker = imageSpeakerFor(dialect, endpoint)
-  if (!speaker) throw new Error(`planned in the dialect ${dialect}, which does not support images`)
-  return speaker
+function egressOf({ dialect, endpoint }: Attempt): ImageEgress {
+  const egress = imageEgressFor(dialect, endpoint)
+  if (!egress) throw new Error(`planned in the dialect ${dialect}, which does not support images`)
+  return egress
 }
 
 /** Frames whose images are data URLs: a provider's URLs are fetched here. */
@@ -75,12 +75,12 @@ const framesOf = (
   reply: UpstreamReply,
   attempt: Attempt,
 ): InferenceFrames =>
-  withContent(speakerOf(attempt).read(reply, request, attempt), attempt, deps, cancellation)
+  withContent(egressOf(attempt).read(reply, request, attempt), attempt, deps, cancellation)
 
 const codecOf = <Answer>(
   read: CallCodec<Answer, ImagesGeneration>['read'],
 ): CallCodec<Answer, ImagesGeneration> => ({
-  build: (attempt, { request }): DialectCall => speakerOf(attempt).build(request, attempt),
+  build: (attempt, { request }): DialectCall => egressOf(attempt).build(request, attempt),
   read,
   readError: (_, status, headers, text) => readErrorReply(status, headers, text),
 })
@@ -99,7 +99,7 @@ async function collected(
 const completeCodec: CallCodec<InferenceFrame[], ImagesGeneration> = codecOf(
   async (reply, attempt, generation) => {
     const first = await collected(generation, reply, attempt)
-    const copies = speakerOf(attempt).isSingle ? generation.request.count - 1 : 0
+    const copies = egressOf(attempt).isSingle ? generation.request.count - 1 : 0
     const others = Array.from({ length: copies }, async () =>
       collected(generation, (await callEndpoint(completeCodec, attempt, generation)).reply, attempt),
     )

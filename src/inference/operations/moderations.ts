@@ -1,14 +1,14 @@
 import type { ModerationRequest, ModerationResult } from '../../core/operation.ts'
 import { NO_USAGE } from '../../core/usage.ts'
 import { moderationsIngress } from '../../dialects/operations/moderations.ts'
-import { moderationSpeakers } from '../../dialects/operations.ts'
+import { moderationEgresses } from '../../dialects/operations.ts'
 import { textTokens } from '../admission/estimate.ts'
 import type { Task } from './task.ts'
 
 /** POST /moderations: free, or priced by input tokens. */
 export const moderations: Task<ModerationRequest, ModerationResult> = {
   ingress: moderationsIngress,
-  speakers: moderationSpeakers,
+  egresses: moderationEgresses,
   bound: ({ texts }) => ({
     ...NO_USAGE,
     inputTokens: texts.reduce((sum, text) => sum + FRAME_TOKENS + textTokens(text), 0),

@@ -1,7 +1,7 @@
 import type { RerankDocument, RerankRequest, RerankResult } from '../../core/operation.ts'
 import { NO_USAGE, promptTokens } from '../../core/usage.ts'
 import { ranked, rerankIngress } from '../../dialects/operations/rerank.ts'
-import { rerankSpeakers } from '../../dialects/operations.ts'
+import { rerankEgresses } from '../../dialects/operations.ts'
 import { textTokens } from '../admission/estimate.ts'
 import type { Task } from './task.ts'
 
@@ -11,7 +11,7 @@ import type { Task } from './task.ts'
  */
 export const rerank: Task<RerankRequest, RerankResult> = {
   ingress: rerankIngress,
-  speakers: rerankSpeakers,
+  egresses: rerankEgresses,
   isRepeatable: true,
   bound: ({ query, documents }) => {
     const queryTokens = textTokens(query)

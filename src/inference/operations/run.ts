@@ -54,10 +54,10 @@ interface Refusing<Request> {
 export const refusalOf =
   <Request extends RoutedRequest>(
     request: Request,
-    { speakers }: { speakers: Readonly<Partial<Record<DialectName, Refusing<Request>>>> },
+    { egresses }: { egresses: Readonly<Partial<Record<DialectName, Refusing<Request>>>> },
   ): NonNullable<PlanInput['refusal']> =>
   (dialect) => {
-    const operation = speakers[dialect]
+    const operation = egresses[dialect]
     if (!operation)
       return `is called in the dialect ${dialect}, which does not support ${KINDS[request.apiType].purpose}`
     return operation.cannot?.(request) ?? null
@@ -109,10 +109,10 @@ function passed<Request extends RoutedRequest, Result>(
 }
 
 function codecFor<Request extends RoutedRequest, Result>({
-  speakers,
+  egresses,
 }: Task<Request, Result>): CallCodec<OperationReply<Result>, Generation<UnitMeter, Request>> {
   const operationOf = ({ dialect }: Attempt): Operation<Request, Result> => {
-    const operation = speakers[dialect]
+    const operation = egresses[dialect]
     if (!operation) throw new Error(`planned in the dialect ${dialect}, which does not support the operation`)
     return operation
   }

@@ -4,8 +4,8 @@ import { characterCount } from '../../core/characters.ts'
 import type { SpeechRequest, SpokenAudio } from '../../core/operation.ts'
 import type { Pricing } from '../../core/snapshot.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
-import type { SpeechSpeaker } from '../../dialects/operation.ts'
-import { speechSpeakers } from '../../dialects/operations.ts'
+import type { SpeechEgress } from '../../dialects/operation.ts'
+import { speechEgresses } from '../../dialects/operations.ts'
 import { readErrorReply } from '../../dialects/read-error.ts'
 import { admitUnits, tokensOfUnits } from '../admission/admit.ts'
 import { textTokens } from '../admission/estimate.ts'
@@ -34,7 +34,7 @@ export async function runSpeech(opening: Opening<SpeechRequest>, deps: RunDeps):
   const generation = await begin<UnitMeter, SpeechRequest>(
     opening,
     {
-      refusal: refusalOf(request, { speakers: speechSpeakers }),
+      refusal: refusalOf(request, { egresses: speechEgresses }),
       meter: createUnitMeter(deps.now, startedAt, bound),
       tokens: (attempts) => tokensOfUnits(bound, attempts),
       admit: (attempts, claiming) => admitUnits(bound, attempts, claiming),
@@ -62,16 +62,16 @@ async function startSpeech(generation: SpeechGeneration): Promise<SpokenAudio> {
   }
 }
 
-function speakerOf({ dialect }: Attempt): SpeechSpeaker {
-  const speaker = speechSpeakers[dialect]
-  if (!speaker) throw new Error(`planned in the dialect ${dialect}, which does not support speech`)
-  return speaker
+function egressOf({ dialect }: Attempt): SpeechEgress {
+  const egress = speechEgresses[dialect]
+  if (!egress) throw new Error(`planned in the dialect ${dialect}, which does not support speech`)
+  return egress
 }
 
 const speechCodec: CallCodec<SpeechReply, SpeechGeneration> = {
-  build: (attempt, { request }) => speakerOf(attempt).build(request, attempt),
+  build: (attempt, { request }) => egressOf(attempt).build(request, attempt),
   read: async (reply, attempt, { request }) => ({
-    answer: await speakerOf(attempt).read(reply, request),
+    answer: await egressOf(attempt).read(reply, request),
     upstreamId: null,
   }),
   readError: (_, status, headers, text) => readErrorReply(status, headers, text),

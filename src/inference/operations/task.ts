@@ -11,7 +11,7 @@ import type { Counted } from '../reply/meter.ts'
 export interface Task<Request extends RoutedRequest, Result> {
   readonly ingress: OperationIngress<Request, Result>
   /** By egress dialect; absent: the dialect does not support it. */
-  readonly speakers: Readonly<Partial<Record<DialectName, Operation<Request, Result>>>>
+  readonly egresses: Readonly<Partial<Record<DialectName, Operation<Request, Result>>>>
   /** Kinds of parts that its endpoint must take; absent: any endpoint does. */
   kinds?(request: Request): Iterable<PartKind>
   /** The maximum usage of a request, in the units that these prices charge for. */

@@ -1,13 +1,13 @@
 import type { TranscriptionRequest, TranscriptionResult } from '../../core/operation.ts'
 import { completionTokens, estimateTokens, NO_USAGE, promptTokens } from '../../core/usage.ts'
 import { transcriptionIngress } from '../../dialects/operations/transcription.ts'
-import { transcriptionSpeakers } from '../../dialects/operations.ts'
+import { transcriptionEgresses } from '../../dialects/operations.ts'
 import type { Task } from './task.ts'
 
 /** POST /audio/transcriptions: priced by seconds, or by input and output tokens. */
 export const transcription: Task<TranscriptionRequest, TranscriptionResult> = {
   ingress: transcriptionIngress,
-  speakers: transcriptionSpeakers,
+  egresses: transcriptionEgresses,
   bound: ({ audio }, pricing) => {
     const seconds = audio.seconds ?? audio.content.size / LEAST_BYTES_PER_SECOND
     if (pricing.audioSecond !== undefined) return { ...NO_USAGE, audioSeconds: seconds }

@@ -20,7 +20,7 @@ import { type ResponsesDeps, receive } from './create.ts'
  */
 const compaction: Task<InferenceRequest, Compaction> = {
   ingress: compactIngress,
-  speakers: {
+  egresses: {
     responses: responsesCompact,
     chat: noCompact,
     messages: noCompact,

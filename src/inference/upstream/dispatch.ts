@@ -2,7 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { UpstreamError } from '../../core/errors.ts'
 import { type DialectName, type InferenceFrame, type InferenceFrames, isContent } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
-import type { DialectCall, Egress, Lesser } from '../../dialects/dialect.ts'
+import type { DialectCall, Egress, OptionalPart } from '../../dialects/dialect.ts'
 import { egresses } from '../../dialects/index.ts'
 import { guarded } from '../filters/output/apply.ts'
 import type { Conversation } from '../generation.ts'
@@ -74,9 +74,9 @@ const conversationCodec: CallCodec<InferenceFrames, Conversation> = {
   },
   readError: (attempt, status, headers, text, generation) =>
     egressOf(inAcceptedDialect(attempt, generation)).readError(status, headers, text),
-  mayBuildAgain(error, generation, { lessers = [] }) {
+  mayBuildAgain(error, generation, { optionalParts = [] }) {
     const { context: use, current } = generation
-    if (current !== null && recordRefusal(current, error, lessers, generation)) return true
+    if (current !== null && recordRefusal(current, error, optionalParts, generation)) return true
     const { status } = error
     // The cached prefix may be the cause, whatever the error's text: repeat the call without it.
     if (!use?.context || (status !== 400 && status !== 403 && status !== 404)) return false
@@ -93,10 +93,10 @@ function buildCall(request: InferenceRequest, attempt: Attempt, generation: Conv
   const call = buildInDialect(request, accepted, egressOf(accepted))
   const parts = generation.refused?.get(attempt)?.parts ?? []
   if (parts.length === 0) return call
-  const left = (call.lessers ?? []).filter(({ without }) => parts.includes(without))
+  const left = (call.optionalParts ?? []).filter(({ without }) => parts.includes(without))
   return {
     ...call,
-    body: left.reduce((body, lesser) => lesser.bodyFrom(body), call.body),
+    body: left.reduce((body, part) => part.bodyFrom(body), call.body),
     dropped: [...new Set([...call.dropped, ...left.map(({ without }) => without)])],
   }
 }
@@ -105,7 +105,7 @@ function buildCall(request: InferenceRequest, attempt: Attempt, generation: Conv
 function recordRefusal(
   attempt: Attempt,
   { status, reason }: UpstreamError,
-  lessers: readonly Lesser[],
+  optionalParts: readonly OptionalPart[],
   generation: Conversation,
 ): boolean {
   if (status !== 400 && status !== 404) return false
@@ -116,7 +116,9 @@ function recordRefusal(
     refused.set(attempt, { ...known, instead: { ...attempt, dialect: 'responses' } })
     return true
   }
-  const part = lessers.find(({ without, isRefused }) => !known.parts.includes(without) && isRefused(reason))
+  const part = optionalParts.find(
+    ({ without, isRefused }) => !known.parts.includes(without) && isRefused(reason),
+  )
   if (status !== 400 || part === undefined) return false
   refused.set(attempt, { ...known, parts: [...known.parts, part.without] })
   return true
@@ -129,7 +131,7 @@ function throughContexts(call: DialectCall, attempt: Attempt, generation: Conver
   const isWithout = former !== null && former.context !== null
   former?.settled(null)
   generation.context = null
-  if (call.cuts === undefined || isWithout || generation.suspect !== null) return call
+  if (call.breakpoints === undefined || isWithout || generation.suspect !== null) return call
   const scope = { preferences: request.preferences, attempt, owner: contextOwner }
   const make = (making: DialectCall) => makeContext(making, attempt, egressOf(attempt), deps)
   generation.context = throughContext(call, scope, deps.contexts, make)

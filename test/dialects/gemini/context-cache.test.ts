@@ -12,19 +12,22 @@ const text = (words: string, marked = false) => ({ type: 'text', text: words, ..
 const CALL = { id: 'call-1', type: 'function', function: { name: 'tide', arguments: '{}' } }
 const TOOL = { type: 'function', function: { name: 'tide' } }
 
-const cutsOf = (body: object, at: object = {}) => {
+const breakpointsOf = (body: object, at: object = {}) => {
   const request = chatIngress.parse({ model: 'm', ...body }, new Headers())
   const call = buildGemini(request, attemptAt({ upstreamId: 'gemini-3-tides', ...at }))
-  return { call, cuts: call.cuts?.() ?? null }
+  return { call, breakpoints: call.breakpoints?.() ?? null }
 }
 
 /** For each breakpoint: the texts in the cache, and the texts after it. */
 const textsOf = (value: unknown): string[] =>
   [...JSON.stringify(value ?? []).matchAll(/"(?:text|output)":"([^"]*)"/g)].map((match) => match[1] ?? '')
 const sides = (body: object) =>
-  cutsOf(body)
-    .cuts?.filter(({ isMarked }) => isMarked)
-    .map((cut) => [textsOf(cut.make(300).body), textsOf(cut.bodyWith('c')['contents'])]) ?? null
+  breakpointsOf(body)
+    .breakpoints?.filter(({ isMarked }) => isMarked)
+    .map((breakpoint) => [
+      textsOf(breakpoint.make(300).body),
+      textsOf(breakpoint.bodyWith('c')['contents']),
+    ]) ?? null
 
 const system = (marked: boolean) => ({ role: 'system', content: [text('S', marked)] })
 const user = (words: string, marked = false) => ({ role: 'user', content: [text(words, marked)] })
@@ -95,10 +98,10 @@ describe('a truncated call', () => {
     /** The content of each breakpoint, and whether it is marked. */
     const cutsAfter = (count: number) => {
       let held = ''
-      const { cuts } = cutsOf({
+      const { breakpoints } = breakpointsOf({
         messages: [system(false), ...turns(count), user('R', true), assistant('X'), user('Y')],
       })
-      return (cuts ?? []).map(({ adds, isMarked, tokens }) => {
+      return (breakpoints ?? []).map(({ adds, isMarked, tokens }) => {
         held += adds
         return { held, isMarked, tokens }
       })
@@ -124,8 +127,8 @@ describe('a truncated call', () => {
     ],
     ['the system message', { messages: [{ role: 'system', content: [text('T', true)] }, user('Q')] }, {}],
   ])('%s makes another prefix', (_, body, at) => {
-    const plain = cutsOf({ messages: [system(true), user('Q')] }).cuts?.[0]?.adds
-    const other = cutsOf(body, at).cuts?.[0]?.adds
+    const plain = breakpointsOf({ messages: [system(true), user('Q')] }).breakpoints?.[0]?.adds
+    const other = breakpointsOf(body, at).breakpoints?.[0]?.adds
     expect(other).toBeString()
     expect(other).not.toBe(plain)
   })
@@ -138,19 +141,19 @@ describe('a truncated call', () => {
       assistant('A'),
       user('R', true),
     ]
-    expect(cutsOf({ messages }).cuts?.map(({ isMarked }) => isMarked)).toEqual([false])
+    expect(breakpointsOf({ messages }).breakpoints?.map(({ isMarked }) => isMarked)).toEqual([false])
   })
 
   test('prefix and rest together are the call, with system and tools on one side only', () => {
-    const { call, cuts } = cutsOf({
+    const { call, breakpoints } = breakpointsOf({
       messages: [system(true), user('Q')],
       tools: [TOOL],
       tool_choice: 'required',
       temperature: 0.5,
       stream: true,
     })
-    const [cut] = cuts ?? []
-    expect(cut?.make(300)).toEqual({
+    const [breakpoint] = breakpoints ?? []
+    expect(breakpoint?.make(300)).toEqual({
       path: '/cachedContents',
       headers: {},
       body: {
@@ -162,7 +165,7 @@ describe('a truncated call', () => {
       },
       dropped: [],
     })
-    expect(cut?.bodyWith('cachedContents/c')).toEqual({
+    expect(breakpoint?.bodyWith('cachedContents/c')).toEqual({
       cachedContent: 'cachedContents/c',
       contents: [{ role: 'user', parts: [{ text: 'Q' }] }],
       generationConfig: { temperature: 0.5 },
@@ -179,8 +182,8 @@ describe('a truncated call', () => {
       { role: 'tool', tool_call_id: 'call-1', content: 'high' },
       user('R'),
     ]
-    const { call: built, cuts } = cutsOf({ messages })
-    expect(cuts?.map(({ isMarked }) => isMarked)).toEqual([true])
+    const { call: built, breakpoints } = breakpointsOf({ messages })
+    expect(breakpoints?.map(({ isMarked }) => isMarked)).toEqual([true])
     expect(built.dropped.toSorted()).toEqual(['cache_control', 'cache_control.ttl'])
   })
 
@@ -191,7 +194,7 @@ describe('a truncated call', () => {
       ...mark,
     })
     const tokensOf = (part: object) =>
-      cutsOf({ messages: [{ role: 'user', content: [part, text('Q')] }] }).cuts?.[0]?.tokens
+      breakpointsOf({ messages: [{ role: 'user', content: [part, text('Q')] }] }).breakpoints?.[0]?.tokens
     expect(tokensOf(file('application/pdf', 290_000))).toBeCloseTo(6 * 258, -1)
     expect(tokensOf(file('text/plain', 40_000))).toBeCloseTo(10_000, -2)
   })
@@ -202,7 +205,7 @@ describe('a truncated call', () => {
     ['a tool', { messages: [user('Q')], tools: [{ ...TOOL, ...LONG }] }],
     ['the body', { messages: [user('Q')], ...LONG }],
   ])('a cache lifetime of an hour is dropped by name, on %s', (_, body) => {
-    expect(cutsOf(body).call.dropped.toSorted()).toEqual(['cache_control', 'cache_control.ttl'])
+    expect(breakpointsOf(body).call.dropped.toSorted()).toEqual(['cache_control', 'cache_control.ttl'])
   })
 
   test('an image counts as an image, not as its base64', () => {
@@ -211,9 +214,9 @@ describe('a truncated call', () => {
       image_url: { url: `data:image/png;base64,iVBORw0KGgo${'A'.repeat(400_000)}` },
       ...mark,
     }
-    const { cuts } = cutsOf({ messages: [{ role: 'user', content: [image, text('Q')] }] })
-    expect(cuts?.[0]?.tokens).toBeLessThan(300)
-    expect(cuts?.[0]?.tokens).toBeGreaterThan(257)
+    const { breakpoints } = breakpointsOf({ messages: [{ role: 'user', content: [image, text('Q')] }] })
+    expect(breakpoints?.[0]?.tokens).toBeLessThan(300)
+    expect(breakpoints?.[0]?.tokens).toBeGreaterThan(257)
   })
 })
 

@@ -24,14 +24,19 @@ const hi: Priced = {
   choices: 1,
   hasAudioOutput: false,
 }
-const room = (nanoUsd: number, unspentNanoUsd = nanoUsd) => ({ nanoUsd, unspentNanoUsd, gate: null })
+const remaining = (nanoUsd: number, unspentNanoUsd = nanoUsd) => ({ nanoUsd, unspentNanoUsd, gate: null })
 const boundsOf = (attempts: readonly Attempt[]) => attempts.map(({ outputBound }) => outputBound)
 
 test('a $5 key has room for 15 unbounded requests to gpt-5 at once, the first with a quarter of it', () => {
   let left = 5 * USD
   const bounds: (number | undefined)[] = []
   for (;;) {
-    const { attempts, amountNanoUsd, fits } = fitConversation([attempt()], hi, room(left, 5 * USD), false)
+    const { attempts, amountNanoUsd, fits } = fitConversation(
+      [attempt()],
+      hi,
+      remaining(left, 5 * USD),
+      false,
+    )
     if (!fits) break
     left -= amountNanoUsd
     bounds.push(...boundsOf(attempts))
@@ -51,7 +56,7 @@ describe('the bound of a request without one', () => {
     ['what is left of a limit without 4,096 tokens', 0.02, 0.03, false, 1_999, true],
     ['1,024 tokens that running requests hold, to wait for', 0.001, 0.03, false, 1_024, false],
   ])('%s', (_, left, unspent, isLast, bound, fits) => {
-    const fitted = fitConversation([attempt()], hi, room(left * USD, unspent * USD), isLast)
+    const fitted = fitConversation([attempt()], hi, remaining(left * USD, unspent * USD), isLast)
     expect([boundsOf(fitted.attempts), fitted.fits]).toEqual([[bound], fits])
   })
 
@@ -72,32 +77,32 @@ describe('the bound of a request without one', () => {
           },
         },
       })
-      const fitted = fitConversation([tiered], { ...hi, serviceTier }, room(0.4 * USD), false)
+      const fitted = fitConversation([tiered], { ...hi, serviceTier }, remaining(0.4 * USD), false)
       expect(boundsOf(fitted.attempts)).toEqual([bound])
     },
   )
 
   test('is not sent where the longest answer of the model is within it, and without limits', () => {
     const short = attempt({ maxCompletionTokens: 4_000 })
-    expect(boundsOf(fitConversation([short], hi, room(0.05 * USD), false).attempts)).toEqual([undefined])
-    const unlimited = fitConversation([attempt()], hi, room(Number.POSITIVE_INFINITY), false)
+    expect(boundsOf(fitConversation([short], hi, remaining(0.05 * USD), false).attempts)).toEqual([undefined])
+    const unlimited = fitConversation([attempt()], hi, remaining(Number.POSITIVE_INFINITY), false)
     expect(boundsOf(unlimited.attempts)).toEqual([undefined])
     const free = attempt({ pricing: pricing('0.000001', '0') })
-    expect(boundsOf(fitConversation([free], hi, room(9_000), false).attempts)).toEqual([undefined])
+    expect(boundsOf(fitConversation([free], hi, remaining(9_000), false).attempts)).toEqual([undefined])
   })
 
   test('is sent where the longest answer is unknown, and leaves room for the prompt in the context', () => {
     const unknown = attempt({ maxCompletionTokens: null, contextLength: null })
-    expect(boundsOf(fitConversation([unknown], hi, room(5 * USD), false).attempts)).toEqual([16_384])
+    expect(boundsOf(fitConversation([unknown], hi, remaining(5 * USD), false).attempts)).toEqual([16_384])
     const narrow = attempt({ maxCompletionTokens: null, contextLength: 100_000 })
     const long = { ...hi, prompt: { text: 60_000, audio: 0, image: 0 } }
-    expect(boundsOf(fitConversation([narrow], long, room(3.9 * USD), false).attempts)).toEqual([40_000])
+    expect(boundsOf(fitConversation([narrow], long, remaining(3.9 * USD), false).attempts)).toEqual([40_000])
   })
 
   test("the caller's own bound is never changed", () => {
     const asked = { ...hi, maxOutputTokens: 20_000 }
     for (const left of [0, 0.05, 0.25, 5])
-      expect(boundsOf(fitConversation([attempt()], asked, room(left * USD), false).attempts)).toEqual([
+      expect(boundsOf(fitConversation([attempt()], asked, remaining(left * USD), false).attempts)).toEqual([
         undefined,
       ])
   })
@@ -120,7 +125,7 @@ test('whatever the prices and the room: what fits is within the room, and a quar
           attempt({ pricing: pricing(prompt, completion), maxCompletionTokens, contextLength: null }),
         )
         const prompt = { text, audio: 0, image: 0 }
-        const fitted = fitConversation(group, { ...hi, prompt }, room(left, left + more), isLast)
+        const fitted = fitConversation(group, { ...hi, prompt }, remaining(left, left + more), isLast)
         // What is sent costs no more than what is reserved.
         for (const { endpoint, outputBound } of fitted.attempts) {
           const longest = outputBound ?? endpoint.maxCompletionTokens ?? Number.NaN

@@ -3,7 +3,7 @@ import type { Attempt } from '../../../core/attempt.ts'
 import { CONTEXT_TTL_SECONDS } from '../../../core/pricing.ts'
 import type { ProviderPreferences } from '../../../core/request.ts'
 import { promptTokens, type Usage } from '../../../core/usage.ts'
-import type { ContextCut, DialectCall, MadeContext } from '../../../dialects/dialect.ts'
+import type { CacheBreakpoint, DialectCall, MadeContext } from '../../../dialects/dialect.ts'
 import { type Claim, settleClaim } from './charge.ts'
 import type { CachedContext, ContextStore } from './store.ts'
 
@@ -40,7 +40,7 @@ export function throughContext(
   contexts: ContextStore | null,
   make: (making: DialectCall) => Promise<MadeContext>,
 ): ContextUse | null {
-  if (contexts === null || call.cuts === undefined || owner === null) return null
+  if (contexts === null || call.breakpoints === undefined || owner === null) return null
   if (!mayRetain(preferences) || attempt.endpoint.pricing?.inputCacheWrite === undefined) return null
   const account = JSON.stringify([
     owner,
@@ -48,7 +48,7 @@ export function throughContext(
     attempt.credential.id,
     attempt.endpoint.upstreamId,
   ])
-  const choices = keyed(call.cuts(), account)
+  const choices = keyed(call.breakpoints(), account)
   const cached = choices.findLast(({ key }) => contexts.find(key) !== null)
   const context = cached ? contexts.find(cached.key) : null
   const claim: Claim = { isSettled: false }
@@ -90,13 +90,13 @@ export const mayRetain = ({ zdr, dataCollection }: ProviderPreferences): boolean
   zdr !== true && dataCollection !== 'deny'
 
 /** A prefix without its text, which is as long as the prompt and not needed after hashing. */
-type Choice = Omit<ContextCut, 'adds'> & { readonly key: string }
+type Choice = Omit<CacheBreakpoint, 'adds'> & { readonly key: string }
 
 /** Keys each prefix by the hash of its account and complete text. */
-function keyed(cuts: readonly ContextCut[], account: string): Choice[] {
+function keyed(breakpoints: readonly CacheBreakpoint[], account: string): Choice[] {
   const hash = createHash('sha256').update(account)
-  return cuts
-    .map(({ adds, ...cut }) => ({ ...cut, key: hash.update(adds).copy().digest('base64url') }))
+  return breakpoints
+    .map(({ adds, ...breakpoint }) => ({ ...breakpoint, key: hash.update(adds).copy().digest('base64url') }))
     .filter(({ tokens }) => tokens >= LEAST_TOKENS)
 }
 

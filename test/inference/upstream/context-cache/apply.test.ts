@@ -26,7 +26,7 @@ const plain: DialectCall = { path: '/models/tiny:x', headers: {}, body: { conten
 const callOf = (...lengths: number[]): DialectCall => ({
   ...plain,
   dropped: ['seed', 'cache_control'],
-  cuts: () =>
+  breakpoints: () =>
     lengths.map((tokens, index) => ({
       adds: `${tokens};`,
       tokens,
@@ -68,7 +68,7 @@ function world() {
     const name = used?.call.body['cachedContent'] ?? null
     const read = asked.read ?? (name === null ? 0 : Number(used?.call.body['tokens']) * (asked.density ?? 1))
     // Of a provider that counts as much as we do, or so many times it.
-    const prompt = (call.cuts?.().at(-1)?.tokens ?? 0) * (asked.density ?? 1)
+    const prompt = (call.breakpoints?.().at(-1)?.tokens ?? 0) * (asked.density ?? 1)
     const usage: Usage = { ...NO_USAGE, cacheReadTokens: read, inputTokens: prompt - read }
     used?.settled(asked.fails ? null : usage)
     await contexts.whenIdle()
