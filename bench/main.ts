@@ -10,6 +10,7 @@ import { benchGateway } from './gateway.ts'
 import { benchHostile } from './hostile.ts'
 import { benchLedger } from './ledger.ts'
 import { benchPlan } from './plan.ts'
+import { benchPlugins } from './plugins.ts'
 import { killAll } from './process.ts'
 import { profilerFlags, profileScenario } from './profile.ts'
 import { type Bench, readSettings, type Settings, USAGE } from './settings.ts'
@@ -46,6 +47,7 @@ const benches = {
   faults: benchFaults,
   plan: benchPlan,
   snapshot: benchSnapshot,
+  plugins: benchPlugins,
 } satisfies Record<Bench, unknown>
 
 async function main(settings: Settings): Promise<number> {

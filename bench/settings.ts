@@ -13,6 +13,7 @@ const BENCHES = [
   'faults',
   'plan',
   'snapshot',
+  'plugins',
 ] as const
 export type Bench = (typeof BENCHES)[number]
 
@@ -57,7 +58,7 @@ export interface Settings {
   fromSource: boolean
 }
 
-export const USAGE = `bun run bench [gateway|dialects|catalog|filters|cache|ledger|hostile|faults|plan|snapshot] [--quick] [--markdown] [--profile] [--source] [--smoke] [--targets a,b] [--peers file] [--only text] [--rounds n] [--seconds s]
+export const USAGE = `bun run bench [gateway|dialects|catalog|filters|cache|ledger|hostile|faults|plan|snapshot|plugins] [--quick] [--markdown] [--profile] [--source] [--smoke] [--targets a,b] [--peers file] [--only text] [--rounds n] [--seconds s]
 
 gateway      the gateway against a bare proxy, nginx and no gateway at all (the default)
 dialects     each dialect of callers before each dialect of providers
@@ -69,6 +70,7 @@ hostile      the longest stop of the main thread under requests and replies that
 faults       what callers see of providers that fail, and how soon they are called again
 plan         the processor time of planning a request with 1, 3 and 50 endpoints
 snapshot     what a change of administration costs at 100 to 100,000 keys
+plugins      how many broken answers are repaired, by kind
 
 --quick      two short rounds; hostile: a twentieth of the size
 --smoke      the bare proxy and Sluice for less than a minute; ratios are printed and not judged

@@ -1,0 +1,45 @@
+import { heal } from '../src/plugins/response-healing/heal.ts'
+import { brokenAnswers, wholeAnswers } from './healing-corpus.ts'
+import { aligned, markdown } from './print.ts'
+import type { Settings } from './settings.ts'
+
+/** How well plugins do what they are for. */
+
+const HEALED_GOAL = 0.95
+
+/** The kinds of broken answers, and how many of each the repair gets right. */
+function healingRows(): { rows: string[][]; isGood: boolean } {
+  const kinds = new Map<string, { right: number; all: number }>()
+  for (const { kind, seed, answer, isRight } of brokenAnswers()) {
+    const counted = kinds.get(kind) ?? { right: 0, all: 0 }
+    kinds.set(kind, counted)
+    const healed = heal(answer, { ...seed.schema })
+    counted.all += 1
+    if (healed.kind === 'healed' && isRight(JSON.parse(healed.text))) counted.right += 1
+  }
+  const sum = (of: (counted: { right: number; all: number }) => number): number =>
+    [...kinds.values()].reduce((total, counted) => total + of(counted), 0)
+  const right = sum((counted) => counted.right)
+  const all = sum((counted) => counted.all)
+  const wholes = wholeAnswers()
+  const changed = wholes.filter(
+    ({ seed, answer }) => heal(answer, { ...seed.schema }).kind !== 'whole',
+  ).length
+  return {
+    rows: [
+      ['broken answers', 'tried', 'repaired'],
+      ...[...kinds].map(([kind, counted]) => [kind, String(counted.all), String(counted.right)]),
+      ['all', String(all), `${right} (${((100 * right) / all).toFixed(1)} %)`],
+      ['whole answers that were changed', String(wholes.length), String(changed)],
+    ],
+    isGood: right >= HEALED_GOAL * all && changed === 0,
+  }
+}
+
+export function benchPlugins(settings: Settings): Promise<boolean> {
+  const print = settings.isMarkdown ? markdown : aligned
+  const { rows, isGood } = healingRows()
+  console.log(`${print(rows)}\n`)
+  console.log('response-healing must repair 95 % of the broken answers, and change no whole one.')
+  return Promise.resolve(isGood)
+}
