@@ -71,9 +71,12 @@ async function compile({ outfile, target }: Job): Promise<void> {
   }
 }
 
+/** What runs in a thread of its own is an entry point; its name in the executable is its path in src. */
+const workers = [join(import.meta.dir, 'src/tools/web-fetch/worker.ts')]
+
 async function bundle(outfile: string, target: Job['target']): Promise<void> {
   const result = await Bun.build({
-    entrypoints: [join(import.meta.dir, 'src/main.ts')],
+    entrypoints: [join(import.meta.dir, 'src/main.ts'), ...workers],
     target: 'bun',
     format: 'esm',
     bytecode: true,

@@ -13,6 +13,7 @@ const ranks: Readonly<Record<string, number>> = {
   http: 1,
   db: 1,
   net: 1,
+  threads: 1,
   dialects: 2,
   providers: 2,
   plugins: 2,

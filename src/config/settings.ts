@@ -4,6 +4,7 @@ import { providerSettings } from './settings/providers.ts'
 import { serverSettings } from './settings/server.ts'
 import { signOnSettings } from './settings/sign-on.ts'
 import { storageSettings } from './settings/storage.ts'
+import { webSettings } from './settings/web.ts'
 
 /** By the headings of the reference page. */
 export const settingAreas = {
@@ -11,6 +12,7 @@ export const settingAreas = {
   'Secrets and first access': accessSettings,
   'Single sign-on (OpenID Connect)': signOnSettings,
   'Calls to providers': providerSettings,
+  'Web search and fetch': webSettings,
   'Storage, retention and caches': storageSettings,
   'Models, prices and word lists': modelSettings,
 }
@@ -21,6 +23,7 @@ export const settings = {
   ...accessSettings,
   ...signOnSettings,
   ...providerSettings,
+  ...webSettings,
   ...storageSettings,
   ...modelSettings,
 }

@@ -8,6 +8,7 @@ import type { ContentLog } from '../core/generation-content.ts'
 import type { InferenceRequest, RoutedRequest } from '../core/request.ts'
 import type { Closing, ServerToolUse } from '../core/result.ts'
 import type { Snapshot } from '../core/snapshot.ts'
+import type { WebAccess } from '../core/web-access.ts'
 import type { Incoming } from '../http/incoming.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Content } from '../net/content.ts'
@@ -57,6 +58,7 @@ export interface RunDeps {
   /** Waits on the injected clock. Rejects with the signal's reason if it aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>
   readonly fetchContent: FetchContent
+  readonly web: WebAccess
   /** Null: prompt prefixes are not cached at providers. */
   readonly contexts: ContextStore | null
   readonly ledger: Ledger

@@ -81,7 +81,7 @@ export interface Assembled {
 export function assemble(parts: Parts): Assembled {
   const { config, options, folder, sealer, files, live, now } = parts
   const { database } = folder
-  const { logger, writeLine = () => undefined } = options
+  const { logger, resolve, writeLine = () => undefined } = options
   const outboundAllow = parseOutboundAllow(config.outboundAllow)
   const personNames = config.personNames === null ? [] : readNameList(config.personNames).names
   const ledger = openOwnLedger({ ...parts, database, logger, lateMs: options.lateMs })
@@ -98,7 +98,7 @@ export function assemble(parts: Parts): Assembled {
   }
   const stores = openBodyStores({ file: folder.bodies, sealer, config, logger, now })
   const accessLog = createAccessLog(() => logger.isLevelEnabled('info'), writeLine)
-  const run = createRun({ config, logger, accessLog, ledger, outboundAllow, stores, now })
+  const run = createRun({ config, logger, accessLog, ledger, outboundAllow, resolve, stores, now })
   const background = createBackgroundRuns()
   const deps: Deps = {
     ...edgeDeps(parts),
@@ -118,7 +118,7 @@ export function assemble(parts: Parts): Assembled {
     contents: stores.contents,
     lists: createCatalogLists(snapshot),
     outboundAllow,
-    names: createNames({ resolve: options.resolve }),
+    names: createNames({ resolve }),
     run,
     responses: { ...stores, store: stores.responses, background },
   }
@@ -127,6 +127,7 @@ export function assemble(parts: Parts): Assembled {
     deps.wrongKeys.close()
     run.upstream.close()
     run.ticker.close()
+    run.web.close()
     await background.close()
     try {
       await ledger.close()

@@ -15,11 +15,13 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { OutboundAllow } from '../net/address.ts'
 import { createUpstream } from '../net/client.ts'
 import { contentFetcher } from '../net/content.ts'
+import type { Resolve } from '../net/guarded.ts'
 import { createTokens } from '../providers/token.ts'
 import type { BodyStores } from './body-stores.ts'
 import type { Logger } from './log.ts'
 import { logSettled } from './settled-line.ts'
 import { MEGABYTE } from './units.ts'
+import { openWeb } from './web.ts'
 
 export interface RunParts {
   readonly config: Config
@@ -27,6 +29,8 @@ export interface RunParts {
   readonly accessLog: AccessLog
   readonly ledger: Ledger
   readonly outboundAllow: OutboundAllow
+  /** All addresses of a host name; default: the system's resolver. */
+  readonly resolve?: Resolve | undefined
   readonly stores: Pick<BodyStores, 'contents' | 'carrierOf'>
   now(): number
 }
@@ -38,6 +42,7 @@ export function createRun({
   accessLog,
   ledger,
   outboundAllow,
+  resolve,
   stores,
   now,
 }: RunParts): RunDeps {
@@ -56,6 +61,7 @@ export function createRun({
     random: Math.random,
     wait: sleep,
     fetchContent: contentFetcher(outboundAllow),
+    web: openWeb({ config, outboundAllow, resolve, now }),
     upstream: createUpstream({ maxInFlight: config.maxInFlight }),
     tokens: createTokens(),
     health: metered(health, measurements),

@@ -1,5 +1,7 @@
 /** The contract of server tools: functions that the gateway itself runs for a model. */
 import type { JsonObject, UrlCitation } from '../core/events.ts'
+import type { Facilities } from '../core/facilities.ts'
+import type { SearchResult, WebAccess } from '../core/web-access.ts'
 
 /** At most five members. */
 export interface ServerTool {
@@ -9,7 +11,7 @@ export interface ServerTool {
    * What the model reads about the tool. Called before the request is planned, with the `parameters` of its entry in
    * `tools`. Throws a `GatewayError` 400 whose path begins with `place` for parameters that the tool does not take.
    */
-  describe(parameters: JsonObject, place: string): ToolDescription
+  describe(parameters: JsonObject, place: string, web: WebAccess): ToolDescription
   /**
    * Runs one call. A failure is thrown: its message is sent to the model, so it names no secrets, and the loop goes on.
    * A `GatewayError` with status 402, 403 or 429 of `pay` or `ask` ends the request instead.
@@ -33,6 +35,9 @@ interface ToolContext {
   readonly uses: number
   /** Milliseconds since 1970. */
   now(): number
+  readonly web: WebAccess
+  /** A paid call, and a free one that is to be counted. */
+  readonly pay: Facilities['pay']
 }
 
 interface ToolResult {
@@ -40,6 +45,8 @@ interface ToolResult {
   readonly text: string
   /** Fields of the tool's own output item in the Responses API, such as `action` or `url`; absent: none. */
   readonly item?: JsonObject
+  /** Pages that the answer may cite: a link to one of them becomes a citation. */
+  readonly sources?: readonly SearchResult[]
   /** Citations that the answer may show. Their indexes are into the answer, so most tools have none. */
   readonly citations?: readonly UrlCitation[]
   /** Addresses or data URLs of images that the caller is shown. */

@@ -13,6 +13,7 @@ import { createConversations } from '../../src/inference/routing/stickiness.ts'
 import { newTimes } from '../../src/inference/times.ts'
 import { createTokens } from '../../src/providers/token.ts'
 import { REQUEST } from '../dialects/request.ts'
+import { noWeb } from '../tools/context.ts'
 import { directory, key, snapshot, workspace } from './fixture.ts'
 
 export interface Watched {
@@ -45,6 +46,7 @@ const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): 
   now: Date.now,
   random: Math.random,
   wait: never,
+  web: noWeb,
   fetchContent: never,
   contexts: null,
   ledger: {

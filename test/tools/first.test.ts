@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { serverTools } from '../../src/tools/index.ts'
+import { contextOf, noWeb } from './context.ts'
 
 const MIDSUMMER = Date.UTC(2026, 5, 21, 12, 0, 5)
 
 function run(name: string, args: Record<string, unknown>, parameters: Record<string, unknown> = {}) {
   const tool = serverTools.find((each) => each.name === name)
   if (!tool) throw new Error(`no tool ${name}`)
-  return tool.run(args, { parameters, signal: new AbortController().signal, uses: 0, now: () => MIDSUMMER })
+  return tool.run(args, contextOf({ parameters, now: () => MIDSUMMER }))
 }
 
 test('names are those that a provider takes as a part of a function name', () => {
@@ -33,7 +34,7 @@ describe('datetime', () => {
 
   test('an unknown zone of the request is a 400 that names its place', () => {
     const tool = serverTools.find(({ name }) => name === 'datetime')
-    expect(() => tool?.describe({ timezone: 'Mars' }, 'tools[2].parameters')).toThrow(
+    expect(() => tool?.describe({ timezone: 'Mars' }, 'tools[2].parameters', noWeb)).toThrow(
       'tools[2].parameters.timezone: must be a time zone',
     )
   })

@@ -1,0 +1,140 @@
+import { GatewayError } from '../core/errors.ts'
+
+export interface PoolOptions<Result> {
+  /** Starts a worker. It answers each message with one message. */
+  open(): Worker
+  /** Checks the type of an answer; throws for what is no result. */
+  read(answer: unknown): Result
+  /** Workers at the same time. */
+  most: number
+  /** Tasks that may wait for a worker. */
+  mostWaiting: number
+  /** A task that takes longer is ended, with its worker. */
+  longestMs: number
+  /** A worker without a task ends after this time, and its memory is free. */
+  idleMs: number
+}
+
+/** Runs tasks off the thread of all requests. A task gets a worker of its own: it can be ended at any time. */
+export interface Pool<Task, Result> {
+  run(task: Task, signal: AbortSignal): Promise<Result>
+  close(): void
+}
+
+/** A task ran longer than `longestMs`. */
+export class TaskTimeout extends Error {
+  constructor(longestMs: number) {
+    super(`the task did not end within ${longestMs} ms`)
+    this.name = 'TaskTimeout'
+  }
+}
+
+interface Waiting<Task, Result> {
+  readonly task: Task
+  readonly signal: AbortSignal
+  readonly settle: PromiseWithResolvers<Result>
+}
+
+export function createPool<Task, Result>(options: PoolOptions<Result>): Pool<Task, Result> {
+  const idle = new Map<Worker, Timer>()
+  /** With the function that ends its task. */
+  const busy = new Map<Worker, (reason: unknown) => void>()
+  const waiting: Waiting<Task, Result>[] = []
+  let isClosed = false
+
+  function takeWorker(): Worker {
+    const [first] = idle
+    if (first === undefined) return options.open()
+    const [worker, timer] = first
+    clearTimeout(timer)
+    idle.delete(worker)
+    return worker
+  }
+
+  function keep(worker: Worker): void {
+    const timer = setTimeout(() => {
+      idle.delete(worker)
+      worker.terminate()
+    }, options.idleMs)
+    timer.unref()
+    idle.set(worker, timer)
+  }
+
+  function next(): void {
+    while (busy.size < options.most && !isClosed) {
+      const first = waiting.shift()
+      if (first === undefined) return
+      if (first.signal.aborted) first.settle.reject(first.signal.reason)
+      else start(first)
+    }
+  }
+
+  function start(first: Waiting<Task, Result>): void {
+    const worker = takeWorker()
+    const end = assign(worker, first, options, (isReusable) => {
+      busy.delete(worker)
+      if (isReusable) keep(worker)
+      else worker.terminate()
+      next()
+    })
+    busy.set(worker, end)
+  }
+
+  return {
+    run(task, signal) {
+      if (signal.aborted) return Promise.reject(signal.reason)
+      if (isClosed || waiting.length >= options.mostWaiting) return Promise.reject(busyError())
+      const settle = Promise.withResolvers<Result>()
+      waiting.push({ task, signal, settle })
+      next()
+      return settle.promise
+    },
+    close() {
+      isClosed = true
+      for (const { settle } of waiting.splice(0)) settle.reject(busyError())
+      for (const timer of idle.values()) clearTimeout(timer)
+      for (const worker of idle.keys()) worker.terminate()
+      for (const end of [...busy.values()]) end(busyError())
+      idle.clear()
+    },
+  }
+}
+
+/** Gives the task to the worker, and calls `ended` once. The returned function ends the task. */
+function assign<Task, Result>(
+  worker: Worker,
+  { task, signal, settle }: Waiting<Task, Result>,
+  { longestMs, read }: PoolOptions<Result>,
+  ended: (isReusable: boolean) => void,
+): (reason: unknown) => void {
+  const end = (reason: unknown): void => {
+    settle.reject(reason)
+    free(false)
+  }
+  const onAbort = (): void => end(signal.reason)
+  const timer = setTimeout(() => end(new TaskTimeout(longestMs)), longestMs)
+  const free = (isReusable: boolean): void => {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
+    worker.onmessage = null
+    worker.onerror = null
+    ended(isReusable)
+  }
+  signal.addEventListener('abort', onAbort, { once: true })
+  worker.onmessage = ({ data }) => {
+    try {
+      settle.resolve(read(data))
+    } catch (error) {
+      settle.reject(error)
+    }
+    free(true)
+  }
+  worker.onerror = ({ message }) => end(new Error(`a worker failed: ${message}`))
+  worker.postMessage(task)
+  return end
+}
+
+const busyError = (): GatewayError =>
+  new GatewayError(503, 'Too many documents wait to be read at this gateway. Send the request again later', {
+    headers: { 'retry-after': '5' },
+  })

@@ -1,0 +1,34 @@
+import type { Payment } from '../../src/core/facilities.ts'
+import type { WebAccess } from '../../src/core/web-access.ts'
+import type { ServerTool } from '../../src/tools/tool.ts'
+
+type ToolContext = Parameters<ServerTool['run']>[1]
+
+/** A gateway without search engines, whose pages nobody may read. */
+export const noWeb: WebAccess = {
+  prepareSearch() {
+    throw new Error('no web')
+  },
+  fetchPage: () => Promise.reject(new Error('no web')),
+  close: () => undefined,
+}
+
+/** A context in which every payment is granted, and listed in `paid`. */
+export function contextOf(
+  fields: Partial<ToolContext> = {},
+  paid: (Payment & { costNanoUsd: number; counts: object })[] = [],
+): ToolContext {
+  return {
+    parameters: {},
+    signal: new AbortController().signal,
+    uses: 0,
+    now: Date.now,
+    web: noWeb,
+    async pay(payment, run) {
+      const { value, costNanoUsd, counts = {} } = await run(new AbortController().signal)
+      paid.push({ ...payment, costNanoUsd, counts })
+      return value
+    },
+    ...fields,
+  }
+}
