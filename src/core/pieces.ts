@@ -21,3 +21,11 @@ export function addLogprobs(logprobs: JsonObject, more: JsonObject): void {
     else logprobs[key] = [...value]
   }
 }
+
+/** The end of the next piece of at most `most` UTF-16 units; does not split a surrogate pair. */
+export function endOfPiece(text: string, start: number, most: number): number {
+  const end = start + most
+  if (end >= text.length) return text.length
+  const last = text.charCodeAt(end - 1)
+  return last >= 0xd800 && last < 0xdc00 ? end - 1 : end
+}

@@ -1,4 +1,5 @@
 import type { FrameBatch, InferenceFrames } from '../core/events.ts'
+import { endOfPiece } from '../core/pieces.ts'
 import type { UpstreamReply } from '../core/reply.ts'
 import { turnOfLoop } from '../core/turn.ts'
 import { formOfText } from './pull.ts'
@@ -41,21 +42,22 @@ function readComplete(reply: UpstreamReply, decoder: ReplyDecoder): AsyncIterato
 function batchesOf(text: string, { status }: UpstreamReply, decoder: ReplyDecoder): Batches {
   if (formOfText(text) !== 'events') return readBody(text, status, decoder)
   // A stream that was not requested.
-  return readStream({ status, bytes: piecesOf(Buffer.from(text)) }, decoder, {})
+  return readStream({ status, bytes: piecesOf(text) }, decoder, {})
 }
 
-/** Pieces as from a network, with a turn of the event loop between two. */
-const PIECE_BYTES = 256 * 1024
+/** Pieces as from a network, with a turn of the event loop between two. Megabytes are not encoded in one step. */
+const PIECE_CHARACTERS = 256 * 1024
 
-const piecesOf = (bytes: Uint8Array): AsyncIterable<Uint8Array> => ({
+const piecesOf = (text: string): AsyncIterable<Uint8Array> => ({
   [Symbol.asyncIterator]() {
     let at = 0
     return {
       async next() {
-        if (at >= bytes.length) return END
+        if (at >= text.length) return END
         if (at > 0) await turnOfLoop()
-        const value = bytes.subarray(at, at + PIECE_BYTES)
-        at += PIECE_BYTES
+        const end = endOfPiece(text, at, PIECE_CHARACTERS)
+        const value = Buffer.from(text.slice(at, end))
+        at = end
         return { done: false, value }
       },
     }

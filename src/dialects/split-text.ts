@@ -1,4 +1,5 @@
 import type { FrameBatch, InferenceEvent, InferenceFrame } from '../core/events.ts'
+import { endOfPiece } from '../core/pieces.ts'
 
 /** Written at once in about a millisecond. */
 const PIECE_CHARACTERS = 256 * 1024
@@ -34,16 +35,11 @@ function piecesOf({ events }: InferenceFrame): InferenceFrame[] {
   return frames
 }
 
-/** A character of two units stays whole. */
 function piecesOfText(text: string): string[] {
   const pieces: string[] = []
-  for (let from = 0; from < text.length; ) {
-    let to = Math.min(text.length, from + PIECE_CHARACTERS)
-    if (to < text.length && isHighSurrogate(text.charCodeAt(to - 1))) to -= 1
+  for (let from = 0, to = 0; from < text.length; from = to) {
+    to = endOfPiece(text, from, PIECE_CHARACTERS)
     pieces.push(text.slice(from, to))
-    from = to
   }
   return pieces
 }
-
-const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00

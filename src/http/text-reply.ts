@@ -1,3 +1,4 @@
+import { endOfPiece } from '../core/pieces.ts'
 import { turnOfLoop } from '../core/turn.ts'
 import { type DirectWriter, directStream } from './direct-stream.ts'
 
@@ -18,17 +19,10 @@ const PIECE_CHARACTERS = 1024 * 1024
 
 async function write(text: string, writer: DirectWriter): Promise<void> {
   for (let at = 0; at < text.length; ) {
-    const end = endOfPiece(text, at)
+    const end = endOfPiece(text, at, PIECE_CHARACTERS)
     writer.write(text.slice(at, end))
     at = end
     if (at < text.length) await turnOfLoop()
   }
   writer.end()
-}
-
-/** The end of the next piece; does not split a surrogate pair. */
-function endOfPiece(text: string, start: number): number {
-  const end = start + PIECE_CHARACTERS
-  const last = text.charCodeAt(end - 1)
-  return last >= 0xd800 && last < 0xdc00 ? end - 1 : end
 }

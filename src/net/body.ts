@@ -1,6 +1,6 @@
 import { UpstreamError } from '../core/errors.ts'
 import type { UpstreamReply } from '../core/reply.ts'
-import { turnsByLength } from '../core/turn.ts'
+import { turnOfLoop, turnsByLength } from '../core/turn.ts'
 import { awaitBytes, awaitContent, cut, type Exchange, endWithin, finish, receive } from './exchange.ts'
 import { connectionFailure } from './upstream.ts'
 
@@ -146,8 +146,26 @@ async function readText(
     throw brokenBy(exchange, error)
   }
   finish(exchange)
+  if (size > TURN_BYTES) return decodedInSteps(parts)
   const [only] = parts
   return decoder.decode(only !== undefined && parts.length === 1 ? only : Buffer.concat(parts, size))
+}
+
+/** To join and decode 30 MB at once would hold the thread for 50 ms. */
+async function decodedInSteps(parts: readonly Uint8Array[]): Promise<string> {
+  const steps = new TextDecoder()
+  const texts: string[] = []
+  const turnAfter = turnsByLength(TURN_BYTES)
+  for (const part of parts) {
+    texts.push(steps.decode(part, { stream: true }))
+    const turn = turnAfter(part.byteLength)
+    if (turn) await turn
+  }
+  texts.push(steps.decode())
+  await turnOfLoop()
+  const text = texts.join('')
+  await turnOfLoop()
+  return text
 }
 
 /** The first bytes of a body, even if the body fails later. */
