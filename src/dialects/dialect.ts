@@ -40,6 +40,11 @@ export interface StreamWriter {
   /** The dialect's mid-stream error, after which nothing follows. */
   fail(error: PublicError): string
   /**
+   * From now on long texts are passed to `take` in place of being returned. They follow the text that the same call
+   * returns. Absent: the dialect repeats no text at its end, and returns everything.
+   */
+  holdLong?(take: (text: string) => void): void
+  /**
    * The complete reply as `writeReply` would return it (a failed one with its error), once `end` or `fail` was
    * called; null before. For dialects whose replies can be stored and asked for again.
    */

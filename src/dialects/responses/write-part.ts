@@ -1,7 +1,7 @@
 import type { JsonObject, UrlCitation } from '../../core/events.ts'
 import { asList, isObject, textOf } from '../../core/json.ts'
 import { isUrlCitation } from '../citation.ts'
-import { type EntryList, type EventWriter, writeTextDelta } from './write-events.ts'
+import { type EntryList, type EventWriter, type JsonText, linked, writeTextDelta } from './write-events.ts'
 
 /** One part of a message's content, while it comes. */
 export interface Part {
@@ -74,7 +74,7 @@ export function writeWholeDelta(part: JsonObject, at: JsonObject, events: EventW
 
 /** The events that end a part. `lists` has what was streamed of it; absent: the part came complete. */
 export function writePartEnd(part: JsonObject, at: JsonObject, events: EventWriter, lists?: Part): string {
-  const known = new Map<string, string>()
+  const known = new Map<string, JsonText>()
   if (part.type === 'output_text') {
     known.set('text', events.jsonOf(textOf(part.text)))
     known.set('logprobs', lists?.logprobs.json() ?? events.jsonOf(asList(part.logprobs)))
@@ -91,13 +91,14 @@ function writePartDone(
   part: JsonObject,
   at: JsonObject,
   events: EventWriter,
-  known: ReadonlyMap<string, string>,
+  known: ReadonlyMap<string, JsonText>,
 ): string {
   switch (part.type) {
     case 'output_text': {
       const text = known.get('text') ?? '""'
       const logprobs = known.get('logprobs') ?? '[]'
-      return events.writeField('response.output_text.done', at, 'text', `${text},"logprobs":${logprobs}`)
+      const json = linked([text, ',"logprobs":', logprobs])
+      return events.writeField('response.output_text.done', at, 'text', json)
     }
     case 'refusal':
       return events.write('response.refusal.done', { ...at, refusal: textOf(part.refusal) })

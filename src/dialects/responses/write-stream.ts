@@ -5,8 +5,6 @@ import { addEvents, nativeResponseOf, outputFor } from './reply-output.ts'
 import { createEventWriter, jsonList } from './write-events.ts'
 import { type Ending, endingOf, errorTypeOf, viewError, viewResponse } from './write-response.ts'
 
-const DONE = 'data: [DONE]\n\n'
-
 /**
  * Writes a response as events, in the order of api-surface §20.3. `response.created` comes with the first thing that
  * is written, also where that is the failure. After `end` or `fail` every method answers ''.
@@ -31,6 +29,7 @@ export function writeResponsesStream(reply: ReplyContext): StreamWriter {
   }
 
   function finish({ itemStatus, ...shown }: Ending, closing: Closing | null, more: JsonObject): string {
+    events.nextCall()
     const text = begin() + output.close(itemStatus)
     const items = output.items()
     complete = { ...viewResponse(reply, { ...shown, output: items, closing, native }), ...more }
@@ -39,7 +38,7 @@ export function writeResponsesStream(reply: ReplyContext): StreamWriter {
       ['output_text', events.jsonOf(complete.output_text)],
     ])
     const json = events.jsonWith(complete, known)
-    return `${text}${events.writeField(`response.${shown.status}`, {}, 'response', json)}${DONE}`
+    return text + events.writeField(`response.${shown.status}`, {}, 'response', json) + events.terminate()
   }
 
   function fail(error: PublicError): string {
@@ -51,10 +50,14 @@ export function writeResponsesStream(reply: ReplyContext): StreamWriter {
   }
 
   return {
-    echo: (body) =>
-      complete ? '' : begin() + events.write('response.debug', { debug: { echo_upstream_body: body } }),
+    echo(body) {
+      if (complete) return ''
+      events.nextCall()
+      return begin() + events.write('response.debug', { debug: { echo_upstream_body: body } })
+    },
     write(frame) {
       if (complete) return ''
+      events.nextCall()
       const [first] = frame.events
       if (frame.plainText !== undefined && first?.type === 'text-delta')
         return begin() + output.spliceText(frame.plainText.jsons, first.text)
@@ -66,6 +69,7 @@ export function writeResponsesStream(reply: ReplyContext): StreamWriter {
     },
     end: (closing) => (complete ? '' : finish(endingOf(closing), closing, {})),
     fail: (error) => (complete ? '' : fail(error)),
+    holdLong: (take) => events.holdLong(take),
     reply: () => complete,
   }
 }

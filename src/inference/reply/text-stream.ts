@@ -1,5 +1,6 @@
 import { cancel } from '../../core/cancellation.ts'
 import type { FrameBatch } from '../../core/events.ts'
+import { endOfPiece } from '../../core/pieces.ts'
 import { turnOfLoop } from '../../core/turn.ts'
 import type { StreamWriter } from '../../dialects/dialect.ts'
 import type { Generation } from '../generation.ts'
@@ -11,6 +12,7 @@ import { errorForCaller, inStream, isReported } from '../upstream/failure.ts'
 import type { Dispatched } from '../upstream/first-content.ts'
 import type { Ending, Meter } from './meter.ts'
 import type { ResponseRecorder } from './recorder.ts'
+import { createTextQueue, type TextQueue } from './text-queue.ts'
 
 /** A streamed reply as text. The reader, which sends or stores it, pulls each piece, so that no text is buffered. */
 export interface TextStream {
@@ -58,6 +60,8 @@ interface Streaming extends TextStreamInput {
   silentFrames: number
   /** Encoded text that has not been returned yet. */
   unsent: string
+  /** Long texts, which follow `unsent`. */
+  readonly long: TextQueue
   hasBegun: boolean
   /** Everything has been encoded. */
   hasEnded: boolean
@@ -77,6 +81,7 @@ export function createTextStream(input: TextStreamInput): TextStream {
     written: 0,
     silentFrames: 0,
     unsent: '',
+    long: createTextQueue(),
     hasBegun: false,
     hasEnded: false,
     hasShownBeginning: false,
@@ -109,7 +114,7 @@ async function nextText(streaming: Streaming): Promise<string | null> {
   }
   while (!streaming.isDisconnected) {
     writeBurst(streaming)
-    if (streaming.unsent.length > 0) return takePiece(streaming)
+    if (hasText(streaming)) return takePiece(streaming)
     if (streaming.hasEnded) {
       end(streaming.generation)
       return null
@@ -141,7 +146,7 @@ async function readOn(streaming: Streaming): Promise<void> {
   const closing = withSteps(await settle(streaming.generation, 'complete'), streaming.generation)
   streaming.unsent += streaming.writer?.end(closing) ?? ''
   streaming.hasEnded = true
-  if (streaming.unsent.length > PIECE_CHARACTERS) await turnOfLoop()
+  if (!streaming.long.isEmpty || streaming.unsent.length > PIECE_CHARACTERS) await turnOfLoop()
   if (streaming.recorder) await record(streaming, 'complete', streaming.writer)
 }
 
@@ -153,16 +158,17 @@ async function startReading(streaming: Streaming): Promise<AsyncIterator<FrameBa
   streaming.writer = writer
   if (streaming.hasShownBeginning) writer.begin?.()
   for (const body of generation.sentBodies ?? []) streaming.unsent += writer.echo(body)
+  writer.holdLong?.(streaming.long.push)
   streaming.iterator = started.frames[Symbol.asyncIterator]()
   return streaming.iterator
 }
 
 /** Encodes frames of the batch, up to one burst. */
 function writeBurst(streaming: Streaming): void {
-  const { batch, writer } = streaming
+  const { batch, writer, long } = streaming
   const { meter, content } = streaming.generation
   const until = Math.min(batch.length, streaming.written + SILENT_FRAMES)
-  while (streaming.written < until && streaming.unsent.length < BURST_CHARACTERS) {
+  while (streaming.written < until && streaming.unsent.length < BURST_CHARACTERS && long.isEmpty) {
     const frame = batch[streaming.written]!
     streaming.written += 1
     meter.see(frame)
@@ -171,10 +177,13 @@ function writeBurst(streaming: Streaming): void {
   }
 }
 
+const hasText = ({ unsent, long }: Streaming): boolean => unsent.length > 0 || !long.isEmpty
+
 function takePiece(streaming: Streaming): string {
-  const { unsent } = streaming
-  const piece = unsent.length <= PIECE_CHARACTERS ? unsent : unsent.slice(0, endOfPiece(unsent))
-  streaming.unsent = piece.length === unsent.length ? '' : unsent.slice(piece.length)
+  const { unsent, long } = streaming
+  if (unsent.length === 0) return long.take(PIECE_CHARACTERS)
+  const piece = unsent.slice(0, endOfPiece(unsent, 0, PIECE_CHARACTERS))
+  streaming.unsent = unsent.slice(piece.length)
   return piece
 }
 
@@ -230,10 +239,4 @@ function leave(streaming: Streaming, reason: CallerDisconnected): void {
   recorded.then(() => end(generation), lost)
   cancel(generation.cancellation, reason)
   streaming.iterator?.return?.().catch(() => undefined)
-}
-
-/** The length of the next piece; does not split a surrogate pair. */
-function endOfPiece(text: string): number {
-  const last = text.charCodeAt(PIECE_CHARACTERS - 1)
-  return last >= 0xd800 && last < 0xdc00 ? PIECE_CHARACTERS - 1 : PIECE_CHARACTERS
 }

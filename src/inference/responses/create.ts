@@ -1,7 +1,5 @@
 import type { Caller } from '../../core/caller.ts'
-import type { JsonObject } from '../../core/events.ts'
 import { retainsNothing } from '../../core/guardrail.ts'
-import { isObject } from '../../core/json.ts'
 import type { RememberedItems } from '../../core/remembered-items.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
@@ -28,7 +26,7 @@ import { mayRetain } from '../upstream/context-cache/apply.ts'
 import type { BackgroundRun, BackgroundRuns } from './background.ts'
 import { follow } from './follow.ts'
 import { type ResolvedInput, resolveInput, withCallerPlaces } from './input.ts'
-import { outputItems } from './items.ts'
+import { outputItems, withoutLogprobs } from './items.ts'
 import { foregroundRecorder, type StoreContext } from './recorder.ts'
 import { type StateOptions, stateOptionsOf } from './state.ts'
 
@@ -175,19 +173,5 @@ function rememberingRecorder(
       if (ending === 'complete' && reply !== null)
         remembered.add(workspace.id, outputItems(reply).map(withoutLogprobs))
     },
-  }
-}
-
-/** Removes log probabilities: they are not input, and are the largest part of a reply that has them. */
-function withoutLogprobs(item: JsonObject): JsonObject {
-  const { content } = item
-  if (!Array.isArray(content)) return item
-  return {
-    ...item,
-    content: content.map((part: unknown) => {
-      if (!isObject(part)) return part
-      const { logprobs: _, ...rest } = part
-      return rest
-    }),
   }
 }

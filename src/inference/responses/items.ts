@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject } from '../../core/json.ts'
+import { isObject, restOf } from '../../core/json.ts'
 
 /** Prefixes of generated item ids; `item` for any other type. */
 const PREFIXES: Readonly<Record<string, string>> = {
@@ -49,4 +49,22 @@ function shownContent({ role, content }: JsonObject): unknown {
   return role === 'assistant'
     ? [{ type: 'output_text', text: content, annotations: [] }]
     : [{ type: 'input_text', text: content }]
+}
+
+const LOGPROBS = new Set(['logprobs'])
+
+/**
+ * Removes log probabilities: they are not input, and are the largest part of a reply that has them. They are not read
+ * either, because a long list is parsed from its text when it is.
+ */
+export function withoutLogprobs(item: JsonObject): JsonObject {
+  const { content } = item
+  if (!Array.isArray(content)) return item
+  return {
+    ...item,
+    content: content.map((part: unknown) => {
+      if (!isObject(part)) return part
+      return restOf(part, LOGPROBS) ?? {}
+    }),
+  }
 }

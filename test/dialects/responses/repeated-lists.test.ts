@@ -1,14 +1,23 @@
 import { describe, expect, test } from 'bun:test'
-import { createEventWriter, jsonList, jsonWith, MUTE } from '../../../src/dialects/responses/write-events.ts'
+import {
+  createEventWriter,
+  type JsonText,
+  jsonList,
+  jsonWith,
+  MUTE,
+} from '../../../src/dialects/responses/write-events.ts'
 import { createBlockSplitter } from '../../../src/inference/responses/event-log.ts'
+
+const textOf = (json: JsonText): string => [json].flat().join('')
 
 /** Values that the end of a stream repeats are serialized once, with the same bytes as if serialized each time. */
 describe('JSON text of repeated values', () => {
   test('an object with known texts is written as JSON.stringify does', () => {
     const object = { a: 1, list: [{ x: 'y' }], none: undefined, text: 'z\u2028"', last: null }
     const known = new Map([['list', '[{"x":"y"}]']])
-    expect(JSON.parse(jsonWith(object, known))).toEqual(JSON.parse(JSON.stringify(object)))
-    expect(jsonWith(object, known)).not.toContain('\u2028')
+    const json = textOf(jsonWith(object, known))
+    expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(object)))
+    expect(json).not.toContain('\u2028')
     expect(jsonWith({ constructor: 1 }, new Map())).toBe('{"constructor":1}')
     expect(jsonList([])).toBe('[]')
     expect(jsonList(['1', '{}'])).toBe('[1,{}]')
@@ -21,6 +30,17 @@ describe('JSON text of repeated values', () => {
       list.add([])
       list.add([{ token: 'b' }])
       expect(list.values()).toEqual([{ token: 'a' }, { token: '\u2028' }, { token: 'b' }])
+    }
+  })
+
+  test('a long list has the JSON of its items, however many of them come at once', () => {
+    for (const size of [1, 7, 5000]) {
+      const list = createEventWriter().createList()
+      const tokens = Array.from({ length: 20_000 }, (_, index) => ({ token: `a${index}` }))
+      for (let at = 0; at < tokens.length; at += size) list.add(tokens.slice(at, at + size))
+      const json = list.json()
+      expect(Array.isArray(json)).toBe(true)
+      expect(textOf(json) === JSON.stringify(tokens)).toBe(true)
     }
   })
 

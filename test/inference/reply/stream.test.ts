@@ -25,7 +25,7 @@ interface Told {
 }
 
 /** One stream whose settlement takes as long as the test wants. */
-function begin() {
+function begin(more: Partial<StreamWriter> = {}) {
   const lab = endpoint('lab', 'lab/tiny')
   const record = provider('lab')
   const attempt: Attempt = {
@@ -65,6 +65,7 @@ function begin() {
       return 'failed'
     },
     reply: () => whole,
+    ...more,
   }
   const started: Dispatched = {
     attempt,
@@ -102,6 +103,26 @@ async function drain(stream: TextStream): Promise<string> {
   for (let piece = await stream.next(); piece !== null; piece = await stream.next()) text += piece
   return text
 }
+
+test('long texts follow what was returned with them, in pieces of at most 256 kB', async () => {
+  let hold: (text: string) => void = () => undefined
+  const long = '😀'.repeat(500_000)
+  const { stream, commit } = begin({
+    holdLong: (take) => {
+      hold = take
+    },
+    end() {
+      hold(long)
+      hold('last')
+      return 'first '
+    },
+  })
+  commit()
+  const pieces: string[] = []
+  for (let piece = await stream.next(); piece !== null; piece = await stream.next()) pieces.push(piece)
+  expect(pieces.join('') === `words first ${long}last`).toBe(true)
+  expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(256 * 1024)
+})
 
 test('a whole reply is settled, then kept, then ended', async () => {
   const { stream, told, settling, commit, ended } = begin()
