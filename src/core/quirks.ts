@@ -34,6 +34,8 @@ export interface ProviderQuirks {
     /** Google's requests: one for each input; `instances` (Vertex): one prediction with an instance for each input. */
     readonly form?: 'instances'
   }
+  /** The recordings that it transcribes; absent: unknown. `formats` are extensions of file names. */
+  readonly recordings?: { readonly mostBytes: number; readonly formats: readonly string[] }
   /** The field that bounds a ranking; absent: `top_n`. */
   readonly rankingBoundField?: 'top_k'
 }

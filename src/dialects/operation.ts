@@ -4,6 +4,7 @@ import type { ImagesRequest, SpeechRequest, SpokenAudio } from '../core/operatio
 import type { UpstreamReply } from '../core/reply.ts'
 import type { RoutedRequest } from '../core/request.ts'
 import type { Closing, RoutingMetadata } from '../core/result.ts'
+import type { EndpointRecord, ProviderRecord } from '../core/snapshot.ts'
 import type { Usage } from '../core/usage.ts'
 import type { DialectCall } from './dialect.ts'
 
@@ -33,8 +34,8 @@ export interface OperationContext<Request> {
 
 /** The provider's side of an operation, in one wire format. */
 export interface Operation<Request extends RoutedRequest, Result> {
-  /** Why this format cannot carry the request, to complete "<provider> …"; null: it can. */
-  cannot?(request: Request): string | null
+  /** Why this format or model cannot carry the request, to complete "<provider> …"; null: it can, or it is not known. */
+  cannot?(request: Request, endpoint: EndpointRecord, provider: ProviderRecord): string | null
   build(request: Request, attempt: Attempt): DialectCall
   /**
    * Reads a 2xx reply. Throws `UpstreamError`: `malformed` for an incomplete answer, or what an error object in
@@ -55,7 +56,7 @@ export interface OperationReply<Result> {
 /** Requests images from a provider. */
 export interface ImageEgress {
   /** Why it cannot make them as asked, to complete "<provider> …"; null: it can. */
-  cannot?(request: ImagesRequest): string | null
+  cannot?(request: ImagesRequest, endpoint: EndpointRecord): string | null
   /** One call returns one image, whatever `count` is: several images take several calls and cannot be streamed. */
   readonly isSingle?: boolean
   build(request: ImagesRequest, attempt: Attempt): DialectCall

@@ -13,7 +13,7 @@ import {
   UNSET_URL,
 } from './settings.ts'
 import { askForToken, callWithToken, createTokenSource } from './token.ts'
-import { AZURE_CHAT_MODELS } from './vendor-quirks.ts'
+import { AZURE_CHAT_MODELS, OPENAI_RECORDINGS } from './vendor-quirks.ts'
 
 /** Tokens of Microsoft Entra, for a client with a secret (client credentials, RFC 6749 §4.4). */
 const entraTokens = ({ tokenUrl, clientId, clientSecret, scope }: EntraClient): TokenSource =>
@@ -123,6 +123,7 @@ function quirksOf(apiVersion: string | undefined): ProviderQuirks {
       ? { outputBoundField: 'max_tokens', streamOptions: false }
       : { outputBoundField: 'max_completion_tokens' }),
     responsesExtensions: false,
+    recordings: OPENAI_RECORDINGS,
     chatModels: isOlderThan('2025-03-01') ? /^/ : AZURE_CHAT_MODELS,
   }
 }

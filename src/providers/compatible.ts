@@ -1,6 +1,13 @@
 import type { DialectName } from '../core/events.ts'
 import type { ProviderKind, ProviderQuirks } from '../core/snapshot.ts'
-import { MISTRAL, OPENAI, PERPLEXITY, REPLAYED_THOUGHTS, STRICT_THOUGHTS } from './vendor-quirks.ts'
+import {
+  GROQ_RECORDINGS,
+  MISTRAL,
+  OPENAI,
+  PERPLEXITY,
+  REPLAYED_THOUGHTS,
+  STRICT_THOUGHTS,
+} from './vendor-quirks.ts'
 
 /** A vendor that speaks a known dialect at a fixed address, with one credential. To add one: one row below. */
 export interface Vendor {
@@ -117,7 +124,7 @@ export const vendors: readonly Vendor[] = [
     name: 'Groq',
     baseUrl: 'https://api.groq.com/openai/v1',
     keys: ['GROQ_API_KEY'],
-    quirks: STRICT_THOUGHTS,
+    quirks: { ...STRICT_THOUGHTS, recordings: GROQ_RECORDINGS },
   },
   {
     slug: 'xai',

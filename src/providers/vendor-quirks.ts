@@ -23,6 +23,12 @@ const FOREIGN_THOUGHTS = ['reasoning_content', 'reasoning_details', 'extra_conte
  */
 const CHAT_MODELS = /-chat(?:-|$)|-search-(?:api|preview)|^o1-(?:mini|preview)/
 
+/** OpenAI's guide to speech to text; Azure and Groq take the same formats (2026). */
+const AUDIO_FORMATS = words('flac m4a mp3 mp4 mpeg mpga oga ogg wav webm')
+export const OPENAI_RECORDINGS = { mostBytes: 25_000_000, formats: AUDIO_FORMATS }
+/** Of a paid account. */
+export const GROQ_RECORDINGS = { mostBytes: 100_000_000, formats: AUDIO_FORMATS }
+
 /** Azure serves models of other labs too; their reasoning is in chat completions, as their labs write it (2026). */
 export const AZURE_CHAT_MODELS = /^(?!gpt-|o\d|codex)|-chat(?:-|$)|^o1-(?:mini|preview)/
 
@@ -35,6 +41,7 @@ export const OPENAI: ProviderQuirks = {
   // Reasoning models reject `max_tokens`; all models accept the newer name.
   outputBoundField: 'max_completion_tokens',
   responsesExtensions: false,
+  recordings: OPENAI_RECORDINGS,
   chat: { refusedMessageFields: ['reasoning', ...FOREIGN_THOUGHTS], storedMetadata: true },
 }
 

@@ -186,7 +186,9 @@ describe('requests', () => {
     ['cohere', { input: [{ content: [{ type: 'text', text: 'a' }] }] }, null],
   ]
   test.each(refused)('%s cannot carry %j: %p', (dialect, body, reason) => {
-    expect(embeddingsEgresses[dialect]?.cannot?.(embed(body)) ?? null).toBe(reason)
+    expect(
+      embeddingsEgresses[dialect]?.cannot?.(embed(body), endpoint('lab', 'x'), provider('lab')) ?? null,
+    ).toBe(reason)
   })
 })
 

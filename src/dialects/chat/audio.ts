@@ -6,6 +6,7 @@ import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import type { Operation, SpeechEgress } from '../operation.ts'
 import { nativeOf } from '../operations/embeddings.ts'
 import { forwardedBody } from '../operations/fields.ts'
+import { transcriptionLimit } from '../operations/model-limits.ts'
 import { costOf, countOf, malformed, readJson, readJsonObject } from '../operations/reply.ts'
 import { MEDIA_TYPES } from '../operations/speech.ts'
 
@@ -68,6 +69,7 @@ function continued(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncIte
 
 /** OpenAI's `/audio/transcriptions`: always a form, whatever the caller sent. */
 export const chatTranscription: Operation<TranscriptionRequest, TranscriptionResult> = {
+  cannot: transcriptionLimit,
   build(request, attempt) {
     const body = forwardedBody(request, attempt, ['file', 'response_format', 'stream'])
     body['response_format'] = request.format

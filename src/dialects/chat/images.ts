@@ -9,6 +9,7 @@ import type { ImageEgress, ImageNative } from '../operation.ts'
 import { nativeOf } from '../operations/embeddings.ts'
 import { forwardedBody } from '../operations/fields.ts'
 import { base64OfDataUrl, dataUrlOf, imageTypeOf, isBase64 } from '../operations/image-shape.ts'
+import { imageLimit } from '../operations/model-limits.ts'
 import { costOf, countOf, malformed, readJsonObject } from '../operations/reply.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import { parseReply } from '../reply-decoder.ts'
@@ -25,6 +26,7 @@ const OWN_FIELDS = words(`
  * and seed are what the model's family knows (see image-family.ts); parameters that it does not take are dropped by name.
  */
 export const chatImages: ImageEgress = {
+  cannot: imageLimit,
   build(request, attempt) {
     const dropped: string[] = []
     const family = familyOf(attempt.endpoint.upstreamId)

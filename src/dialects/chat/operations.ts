@@ -12,11 +12,13 @@ import type { ProviderQuirks } from '../../core/snapshot.ts'
 import type { Operation } from '../operation.ts'
 import { nativeOf, readEmbeddingList } from '../operations/embeddings.ts'
 import { forwardedBody } from '../operations/fields.ts'
+import { vectorLimit } from '../operations/model-limits.ts'
 import { malformed, readInputUsage, readJson, readJsonObject } from '../operations/reply.ts'
 import { readRanking, readRankingUsage } from '../operations/rerank.ts'
 
 /** OpenAI's `/embeddings`, which nearly every provider of any dialect has. */
 export const chatEmbeddings: Operation<EmbeddingsRequest, EmbeddingsResult> = {
+  cannot: vectorLimit,
   build(request, attempt) {
     const body = forwardedBody(request, attempt)
     applyQuirks(body, attempt.provider.quirks)

@@ -12,6 +12,7 @@ import type { ContentPart } from '../../core/request.ts'
 import type { Operation } from '../operation.ts'
 import { readEmbeddingList } from '../operations/embeddings.ts'
 import { forwardedBody, providerOptions } from '../operations/fields.ts'
+import { vectorLimit } from '../operations/model-limits.ts'
 import { countOf, malformed, readInputUsage, readJsonObject } from '../operations/reply.ts'
 import { readRanking, readRankingUsage } from '../operations/rerank.ts'
 
@@ -38,10 +39,11 @@ const DEFAULT_INPUT_TYPE = 'search_document'
  * | `user` | dropped by name |
  */
 export const cohereEmbeddings: Operation<EmbeddingsRequest, EmbeddingsResult> = {
-  cannot({ inputs }) {
+  cannot(request, endpoint) {
+    const { inputs } = request
     if (inputs.some(({ type }) => type === 'tokens')) return 'embeds text, not token ids'
     const hasOther = inputs.some((input) => input.type === 'parts' && !input.parts.every(isTextOrImage))
-    return hasOther ? 'embeds texts and images alone' : null
+    return hasOther ? 'embeds texts and images alone' : vectorLimit(request, endpoint)
   },
   build(request, { endpoint, provider }) {
     const { inputs, inputType, dimensions, encodingFormat } = request

@@ -12,6 +12,7 @@ import { dropsInto } from '../dropped.ts'
 import type { Operation, SpeechEgress } from '../operation.ts'
 import { readEmbeddingList } from '../operations/embeddings.ts'
 import { providerOptions } from '../operations/fields.ts'
+import { vectorLimit } from '../operations/model-limits.ts'
 import { countOf, malformed, readJsonObject } from '../operations/reply.ts'
 import { MEDIA_TYPES } from '../operations/speech.ts'
 import { writePart } from './build-parts.ts'
@@ -42,14 +43,15 @@ const TASKS: Readonly<Record<string, string>> = {
  * Vertex has `predict` with `instances[]` of `content` and `task_type`. It takes text alone and counts the tokens of each.
  */
 export const geminiEmbeddings: Operation<EmbeddingsRequest, EmbeddingsResult> = {
-  cannot({ inputs }) {
+  cannot(request, endpoint) {
+    const { inputs } = request
     if (inputs.some(({ type }) => type === 'tokens')) return 'embeds text, not token ids'
     const hasUrl = inputs.some(
       (input) =>
         input.type === 'parts' &&
         input.parts.some((part) => part.type === 'image' && /^https?:/i.test(part.url)),
     )
-    return hasUrl ? 'embeds images from data URLs, not from addresses' : null
+    return hasUrl ? 'embeds images from data URLs, not from addresses' : vectorLimit(request, endpoint)
   },
   build(request, { endpoint, provider }) {
     const dropped: string[] = []

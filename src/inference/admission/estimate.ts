@@ -49,7 +49,7 @@ export function estimatePrompt(request: InferenceRequest, mayCacheSeparately = f
     marked: markedOf(request),
     mayCacheSeparately,
     searches: searchesOf(request),
-    least: Math.floor(characters / MOST_CHARACTERS_PER_TOKEN),
+    least: leastTokens(characters),
     kinds,
   }
 }
@@ -94,6 +94,8 @@ const BYTES_PER_TOKEN = 3
 const MOST_CHARACTERS_PER_TOKEN = 8
 const MESSAGE_OVERHEAD = 4
 const IMAGE_TOKENS = 1_500
+/** The minimum number of tokens of a text with so many characters. */
+export const leastTokens = (characters: number): number => Math.floor(characters / MOST_CHARACTERS_PER_TOKEN)
 /** The maximum number of tokens of a text. */
 export const textTokens = (text: string): number => Math.ceil(utf8Bytes(text) / BYTES_PER_TOKEN)
 

@@ -8,8 +8,9 @@ import type { InferenceRequest } from '../../core/request.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
 import type { Egress } from '../../dialects/dialect.ts'
 import { egresses } from '../../dialects/index.ts'
-import { estimatePromptTokens } from '../admission/estimate.ts'
+import { estimatePrompt, estimatePromptTokens } from '../admission/estimate.ts'
 import type { RunDeps } from '../generation.ts'
+import { needsOf, withoutLengths } from '../routing/needs.ts'
 import { plan } from '../routing/plan.ts'
 import { CallerDisconnected } from '../upstream/abort.ts'
 import { isGood, sendCall } from '../upstream/attempts.ts'
@@ -39,6 +40,7 @@ export async function countTokens(input: CountInput, deps: RunDeps): Promise<num
   const planned = plan({
     ...input,
     now: input.startedAt,
+    needs: withoutLengths(needsOf(request, estimatePrompt(request))),
     // An endpoint in cooldown may still count.
     cooldownOf: () => null,
     recent: deps.measurements.recentOf,

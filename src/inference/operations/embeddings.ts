@@ -2,8 +2,9 @@ import type { EmbeddingInput, EmbeddingsRequest, EmbeddingsResult } from '../../
 import { NO_USAGE } from '../../core/usage.ts'
 import { embeddingsIngress } from '../../dialects/operations/embeddings.ts'
 import { embeddingsEgresses } from '../../dialects/operations.ts'
-import { partTokens, textTokens } from '../admission/estimate.ts'
+import { leastTokens, partTokens, textTokens } from '../admission/estimate.ts'
 import { kindsOf } from '../admission/part-kinds.ts'
+import { inputNeeds } from '../routing/needs.ts'
 import type { Task } from './task.ts'
 
 /** POST /embeddings: priced by input tokens. */
@@ -12,11 +13,14 @@ export const embeddings: Task<EmbeddingsRequest, EmbeddingsResult> = {
   egresses: embeddingsEgresses,
   isRepeatable: true,
   // The metadata of models that embed images often has texts alone, so images are a wish.
-  kinds: ({ inputs }) =>
-    kindsOf(
-      inputs.flatMap((input) => (input.type === 'parts' ? input.parts : [])),
-      true,
-    ),
+  needs: ({ inputs }) => {
+    const parts = inputs.flatMap((input) => (input.type === 'parts' ? input.parts : []))
+    const texts = inputs.map((input) => (input.type === 'text' ? input.text.length : 0))
+    return inputNeeds(kindsOf(parts, true), {
+      promptTokens: Math.max(...inputs.map(tokensOf)),
+      leastPromptTokens: leastTokens(Math.max(...texts)),
+    })
+  },
   bound: ({ inputs }) => ({
     ...NO_USAGE,
     inputTokens: inputs.reduce((sum, input) => sum + FRAME_TOKENS + tokensOf(input), 0),

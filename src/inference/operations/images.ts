@@ -35,7 +35,7 @@ export async function runImages(opening: Opening<ImagesRequest>, deps: RunDeps):
       refusal: (dialect, endpoint) => {
         const egress = imageEgressFor(dialect, endpoint)
         if (!egress) return `is called in the dialect ${dialect}, which does not support images`
-        return egress.cannot?.(request) ?? null
+        return egress.cannot?.(request, endpoint) ?? null
       },
       needs: request.references.length > 0 ? inputNeeds(['image']) : undefined,
       meter: createImageMeter(deps.now, opening.startedAt, request),

@@ -3,6 +3,7 @@ import { NO_USAGE, promptTokens } from '../../core/usage.ts'
 import { ranked, rerankIngress } from '../../dialects/operations/rerank.ts'
 import { rerankEgresses } from '../../dialects/operations.ts'
 import { textTokens } from '../admission/estimate.ts'
+import { inputNeeds } from '../routing/needs.ts'
 import type { Task } from './task.ts'
 
 /**
@@ -13,6 +14,8 @@ export const rerank: Task<RerankRequest, RerankResult> = {
   ingress: rerankIngress,
   egresses: rerankEgresses,
   isRepeatable: true,
+  needs: ({ documents }) =>
+    inputNeeds(documents.some((document) => typeof document !== 'string' && document.image) ? ['image'] : []),
   bound: ({ query, documents }) => {
     const queryTokens = textTokens(query)
     const lengths = documents.map((document) => queryTokens + FRAME_TOKENS + tokensOf(document))

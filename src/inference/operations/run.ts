@@ -2,6 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import { OverBudget } from '../../core/content-filter.ts'
 import type { DialectName, JsonObject } from '../../core/events.ts'
 import type { RoutedRequest } from '../../core/request.ts'
+import type { EndpointRecord, ProviderRecord } from '../../core/snapshot.ts'
 import type { Operation, OperationContext, OperationReply } from '../../dialects/operation.ts'
 import { readErrorReply } from '../../dialects/read-error.ts'
 import { textReply } from '../../http/text-reply.ts'
@@ -14,7 +15,6 @@ import { jsonHeaders } from '../reply/headers.ts'
 import type { Metering } from '../reply/meter.ts'
 import { cachedReply, cacheReply } from '../response-cache/operation.ts'
 import { KINDS } from '../routing/kinds.ts'
-import { inputNeeds } from '../routing/needs.ts'
 import type { PlanInput } from '../routing/plan-input.ts'
 import { fail, metadataOf, settle } from '../settle.ts'
 import { type Answered, type CallCodec, tryAttempts } from '../upstream/attempts.ts'
@@ -35,7 +35,7 @@ export async function runOperation<Request extends RoutedRequest, Result>(
     opening,
     {
       refusal: refusalOf(request, task),
-      needs: task.kinds && inputNeeds(task.kinds(request)),
+      needs: task.needs?.(request),
       meter: scanners === null ? meter : reporting(meter, scanners),
       tokens: (attempts) => tokensOfUnits(bound, attempts),
       admit: (attempts, claiming) => admitUnits(bound, attempts, claiming),
@@ -47,7 +47,7 @@ export async function runOperation<Request extends RoutedRequest, Result>(
 }
 
 interface Refusing<Request> {
-  cannot?(request: Request): string | null
+  cannot?(request: Request, endpoint: EndpointRecord, provider: ProviderRecord): string | null
 }
 
 /** Returns why a dialect does not support the request. */
@@ -56,11 +56,11 @@ export const refusalOf =
     request: Request,
     { egresses }: { egresses: Readonly<Partial<Record<DialectName, Refusing<Request>>>> },
   ): NonNullable<PlanInput['refusal']> =>
-  (dialect) => {
+  (dialect, endpoint, provider) => {
     const operation = egresses[dialect]
     if (!operation)
       return `is called in the dialect ${dialect}, which does not support ${KINDS[request.apiType].purpose}`
-    return operation.cannot?.(request) ?? null
+    return operation.cannot?.(request, endpoint, provider) ?? null
   }
 
 async function answerOnce<Request extends RoutedRequest, Result>(

@@ -13,6 +13,7 @@ import type { Generation, Opening, RunDeps } from '../generation.ts'
 import { begin, end } from '../pipeline.ts'
 import { generationHeaders } from '../reply/headers.ts'
 import type { Counted } from '../reply/meter.ts'
+import { voiceNeeds } from '../routing/needs.ts'
 import { fail, settle } from '../settle.ts'
 import { CallerDisconnected, onDisconnect } from '../upstream/abort.ts'
 import { type CallCodec, tryAttempts } from '../upstream/attempts.ts'
@@ -35,6 +36,7 @@ export async function runSpeech(opening: Opening<SpeechRequest>, deps: RunDeps):
     opening,
     {
       refusal: refusalOf(request, { egresses: speechEgresses }),
+      needs: request.voice === undefined ? undefined : voiceNeeds(request.voice),
       meter: createUnitMeter(deps.now, startedAt, bound),
       tokens: (attempts) => tokensOfUnits(bound, attempts),
       admit: (attempts, claiming) => admitUnits(bound, attempts, claiming),

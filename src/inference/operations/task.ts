@@ -3,17 +3,17 @@ import type { RoutedRequest } from '../../core/request.ts'
 import type { Pricing } from '../../core/snapshot.ts'
 import type { Usage } from '../../core/usage.ts'
 import type { Operation, OperationIngress } from '../../dialects/operation.ts'
-import type { PartKind } from '../admission/part-kinds.ts'
 import type { Scanners } from '../filters/scanners.ts'
 import type { Counted } from '../reply/meter.ts'
+import type { Needs } from '../routing/needs.ts'
 
 /** An operation with one request and one reply: its wire formats, and its usage. */
 export interface Task<Request extends RoutedRequest, Result> {
   readonly ingress: OperationIngress<Request, Result>
   /** By egress dialect; absent: the dialect does not support it. */
   readonly egresses: Readonly<Partial<Record<DialectName, Operation<Request, Result>>>>
-  /** Kinds of parts that its endpoint must take; absent: any endpoint does. */
-  kinds?(request: Request): Iterable<PartKind>
+  /** What its endpoint must have; absent: nothing. */
+  needs?(request: Request): Needs
   /** The maximum usage of a request, in the units that these prices charge for. */
   bound(request: Request, pricing: Pricing): Usage
   /** The usage of a reply: `reported` by the provider, else counted or estimated. */

@@ -12,6 +12,7 @@ import { type Incoming, keepOpen } from '../../http/incoming.ts'
 import { estimatePrompt } from '../admission/estimate.ts'
 import { runOperation } from '../operations/run.ts'
 import type { Task } from '../operations/task.ts'
+import { needsOf } from '../routing/needs.ts'
 import { type ResponsesDeps, receive } from './create.ts'
 
 /**
@@ -28,6 +29,7 @@ const compaction: Task<InferenceRequest, Compaction> = {
     converse: noCompact,
     cohere: noCompact,
   },
+  needs: (request) => needsOf(request, estimatePrompt(request)),
   bound,
   count: (request, _, reported, pricing) =>
     reported === null

@@ -7,7 +7,7 @@ import type { RequestFeatures } from './plan-input.ts'
 
 interface Choosing {
   readonly request: RoutedRequest & RequestFeatures
-  refusal?(dialect: DialectName, endpoint: EndpointRecord): string | null
+  refusal?(dialect: DialectName, endpoint: EndpointRecord, provider: ProviderRecord): string | null
 }
 
 /**
@@ -24,7 +24,7 @@ export function dialectFor(
   if (endpoint.dialects === undefined && provider.alsoSpeaks === undefined) return provider.dialect
   const dialects = dialectsOf(provider, endpoint)
   const [first] = dialects
-  if (refusal) return dialects.find((dialect) => refusal(dialect, endpoint) === null) ?? first
+  if (refusal) return dialects.find((dialect) => refusal(dialect, endpoint, provider) === null) ?? first
   const { dialect } = request
   const usual = dialect !== null && dialects.includes(dialect) ? dialect : first
   if (usual !== 'chat' || !dialects.includes('responses')) return usual

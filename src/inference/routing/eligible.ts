@@ -31,7 +31,7 @@ const rules: readonly Rule[] = [
         },
   (endpoint, provider, { refusal }) => {
     if (!refusal) return null
-    const refusals = dialectsOf(provider, endpoint).map((dialect) => refusal(dialect, endpoint))
+    const refusals = dialectsOf(provider, endpoint).map((dialect) => refusal(dialect, endpoint, provider))
     const first = refusals.every((reason) => reason !== null) ? refusals[0] : null
     return first ? { rule: 'input', sentence: `${provider.name} ${first}` } : null
   },
@@ -110,9 +110,10 @@ function needExclusion(
   need: Need,
   needs: Needs,
   { endpoint, provider }: Route,
+  { model }: Resolved,
   { request: { preferences } }: PlanInput,
 ): Exclusion | null {
-  const has = isMet(need, needs, endpoint, provider)
+  const has = isMet(need, needs, endpoint, provider, model)
   if (has === false) return { rule: need.rule, sentence: need.lack(endpoint, needs) }
   if (has === true || need.isLength || !preferences.requireParameters) return null
   return {
@@ -130,8 +131,8 @@ export function exclusionOf(entry: Resolved, route: Route, input: PlanInput): Ex
   }
   if (input.needs) {
     for (const need of input.needs.list) {
-      if (need.has(endpoint, provider, input.needs) === true) continue
-      const exclusion = needExclusion(need, input.needs, route, input)
+      if (need.has(endpoint, provider, input.needs, entry.model) === true) continue
+      const exclusion = needExclusion(need, input.needs, route, entry, input)
       if (exclusion) return exclusion
     }
   }
@@ -143,7 +144,7 @@ export function exclusionsOf(entry: Resolved, route: Route, input: PlanInput): E
   const { endpoint, provider } = route
   const { needs } = input
   const found = rules.map((rule) => rule(endpoint, provider, input))
-  if (needs) found.push(...needs.list.map((need) => needExclusion(need, needs, route, input)))
+  if (needs) found.push(...needs.list.map((need) => needExclusion(need, needs, route, entry, input)))
   found.push(freeExclusion(entry, route), guardrailExclusion(entry, route, input))
   return found.filter((exclusion) => exclusion !== null)
 }

@@ -1,5 +1,6 @@
+import type { Attempt } from '../../core/attempt.ts'
 import type { InferenceRequest } from '../../core/request.ts'
-import type { EndpointRecord, ProviderRecord } from '../../core/snapshot.ts'
+import type { EndpointRecord, ModelRecord, ProviderRecord } from '../../core/snapshot.ts'
 import { asksToReason, mayReason } from '../../dialects/reasoning.ts'
 import type { PartKind } from '../admission/part-kinds.ts'
 import { type PromptBound, tokensIn } from '../admission/price.ts'
@@ -19,12 +20,14 @@ export interface Need {
   /** A length: `require_parameters` is not about it. */
   readonly isLength?: true
   /** Null: unknown. */
-  has(endpoint: EndpointRecord, provider: ProviderRecord, needs: Needs): boolean | null
+  has(endpoint: EndpointRecord, provider: ProviderRecord, needs: Needs, model: Voices): boolean | null
   /** Completes "No endpoint of … " and "The nearest model that …". */
   asks(needs: Needs): string
   /** The caller's sentence about an endpoint without it. */
   lack(endpoint: EndpointRecord, needs: Needs): string
 }
+
+type Voices = Pick<ModelRecord, 'supportedVoices'>
 
 /** What a request needs, computed once for a plan. */
 export interface Needs {
@@ -96,7 +99,7 @@ const listed = ({ supportedParameters: known }: EndpointRecord, name: string): b
 
 const leavesOutTools = ({ quirks }: ProviderRecord): boolean => quirks.chat?.tools === false
 
-const callsTools: Need['has'] = (endpoint, provider) =>
+const callsTools = (endpoint: EndpointRecord, provider: ProviderRecord): boolean | null =>
   leavesOutTools(provider) ? false : listed(endpoint, 'tools')
 
 const TOOLS: Need = { ...parameter('tools', 'calls tools', callsTools), mayLack: leavesOutTools }
@@ -118,7 +121,7 @@ const JSON_SCHEMA = parameter('structured_outputs', 'answers by a JSON schema', 
   const known = listed(endpoint, 'structured_outputs')
   // In these dialects the schema becomes that of a tool, if the model has no structured output.
   const isTool = dialectsOf(provider, endpoint).some((name) => name === 'messages' || name === 'converse')
-  return known === false && isTool ? callsTools(endpoint, provider, NOTHING) : known
+  return known === false && isTool ? callsTools(endpoint, provider) : known
 })
 const JSON_OBJECT = parameter(
   'response_format',
@@ -208,10 +211,40 @@ const NONE: readonly never[] = []
 const isFunction = (choice: InferenceRequest['toolChoice']): boolean =>
   typeof choice === 'object' && choice.type === 'function'
 
-/** The needs of a request that is no conversation. */
-export const inputNeeds = (kinds: Iterable<PartKind>): Needs => ({
+/** Providers often cut a text that is too long for a vector. */
+const USUAL_CONTEXT: Need = { ...CONTEXT, isWish: true }
+
+/** The needs of a request that is no conversation. `longest` of its texts. */
+export const inputNeeds = (
+  kinds: Iterable<PartKind>,
+  longest?: Pick<Needs, 'promptTokens' | 'leastPromptTokens'>,
+): Needs => ({
   ...NOTHING,
-  list: [...kinds].map((kind) => INPUTS[kind]),
+  ...longest,
+  list: [...(longest ? [USUAL_CONTEXT] : []), ...[...kinds].map((kind) => INPUTS[kind])],
+})
+
+/** Vendors differ in capitals. */
+export const voiceNeeds = (voice: string): Needs => ({
+  ...NOTHING,
+  list: [
+    {
+      rule: 'voice',
+      has: (_endpoint, _provider, _needs, { supportedVoices }) =>
+        supportedVoices === undefined
+          ? null
+          : supportedVoices.some((name) => name.toLowerCase() === voice.toLowerCase()),
+      asks: () => `speaks with the voice ${JSON.stringify(voice.slice(0, 64))}`,
+      lack: ({ modelId }) =>
+        `${modelId} has other voices, which GET /models lists. Set "supported_voices" in its "models:" entry if it has this one too`,
+    },
+  ],
+})
+
+/** For a count of tokens, of which no length and no wish is required. */
+export const withoutLengths = (needs: Needs): Needs => ({
+  ...needs,
+  list: needs.list.filter(({ isLength }) => !isLength),
 })
 
 /** The same needs, whose wishes exclude nothing; undefined if none is a wish. */
@@ -226,13 +259,14 @@ export function isMet(
   needs: Needs,
   endpoint: EndpointRecord,
   provider: ProviderRecord,
+  model: Voices,
 ): boolean | null {
-  const has = need.has(endpoint, provider, needs)
+  const has = need.has(endpoint, provider, needs, model)
   return has === false && needs.isLenient && (need.isWish || need.mayLack?.(provider)) ? null : has
 }
 
 /** True if the endpoint is known to have all that the request needs. */
-export function hasAll(endpoint: EndpointRecord, provider: ProviderRecord, needs: Needs): boolean {
-  for (const need of needs.list) if (need.has(endpoint, provider, needs) !== true) return false
+export function hasAll({ endpoint, provider, model }: Attempt, needs: Needs): boolean {
+  for (const need of needs.list) if (need.has(endpoint, provider, needs, model) !== true) return false
   return true
 }

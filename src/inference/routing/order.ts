@@ -151,7 +151,7 @@ const USUAL_TOOL_SUCCESS = 0.95
 function tierOf(attempt: Attempt, input: PlanInput, isSorted: boolean): number {
   const { endpoint, provider, byokKey } = attempt
   const { order } = input.request.preferences
-  const isAble = input.needs === undefined || hasAll(endpoint, provider, input.needs)
+  const isAble = input.needs === undefined || hasAll(attempt, input.needs)
   const listed = order === undefined ? 0 : rankIn(order, provider, endpoint)
   const within = (isAble ? 0 : 1) + 2 * preferredRank(attempt, input) + PREFERRED * listed
   if (byokKey === undefined) return within + BYOK_KEYS

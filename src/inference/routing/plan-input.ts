@@ -3,7 +3,7 @@ import type { Caller } from '../../core/caller.ts'
 import type { DialectName } from '../../core/events.ts'
 import type { EndpointMeasurements } from '../../core/measurements.ts'
 import type { InferenceRequest, RoutedRequest } from '../../core/request.ts'
-import type { EndpointRecord, Snapshot } from '../../core/snapshot.ts'
+import type { EndpointRecord, ProviderRecord, Snapshot } from '../../core/snapshot.ts'
 import type { Cooldown } from './health.ts'
 import type { Needs } from './needs.ts'
 import type { Recent } from './recent.ts'
@@ -29,7 +29,7 @@ export interface PlanInput {
   /** The endpoint that answered a conversation last; absent: none is known. */
   answeredBy?(conversation: number): string | undefined
   /** Why a dialect does not support the request, to complete "<provider> …"; null if it does. Absent: every one does. */
-  refusal?(dialect: DialectName, endpoint: EndpointRecord): string | null
+  refusal?(dialect: DialectName, endpoint: EndpointRecord, provider: ProviderRecord): string | null
   /** What the request needs of an endpoint; absent: nothing. */
   needs?: Needs | undefined
   /** In [0, 1). Distributes requests over equal endpoints. */
