@@ -1,0 +1,202 @@
+import { isString } from '../../core/json.ts'
+import type { ContentPart, Message } from '../../core/request.ts'
+import { type Count, messageTokens } from './tokens.ts'
+import { middleOut, type Unit, unitsOf } from './turns.ts'
+
+/** What was left out of a conversation. */
+export interface LeftOut {
+  messages: number
+  /** Images, files, audio and video; a word stands in their place. */
+  media: number
+  /** Characters cut from the middle of long texts. */
+  characters: number
+}
+
+export interface Compressed {
+  readonly messages: Message[]
+  readonly leftOut: LeftOut
+  readonly tokensBefore: number
+  readonly tokensAfter: number
+  /** False: instructions, first and last turn alone are too long. */
+  readonly fits: boolean
+}
+
+/** A conversation while it gets shorter. */
+interface Shortening {
+  /** Undefined: left out. */
+  readonly messages: (Message | undefined)[]
+  readonly sizes: number[]
+  readonly count: Count
+  readonly leftOut: LeftOut
+  readonly most: number
+  total: number
+}
+
+/**
+ * Leaves out what a conversation can miss best until it has at most this many tokens:
+ *
+ * 1. images and files of the turns in the middle, those of the middle first
+ * 2. the turns in the middle, each with its calls and results
+ * 3. calls with their results in the last turn, and what follows the question in the first one
+ * 4. the middle of long texts: results of tools, then answers, then questions
+ * 5. images and files of the first and the last turn
+ *
+ * Instructions, the first and the last question, and the last call with its results stay. A message with thoughts stays
+ * with all of them or goes. Null: the conversation fits as it is.
+ */
+export function compress(messages: readonly Message[], most: number, count: Count): Compressed | null {
+  const sizes = messages.map((message) => messageTokens(message, count))
+  const tokensBefore = sizes.reduce((sum, size) => sum + size, 0)
+  if (tokensBefore <= most) return null
+  const leftOut: LeftOut = { messages: 0, media: 0, characters: 0 }
+  const state: Shortening = { messages: [...messages], sizes, count, leftOut, most, total: tokensBefore }
+  const units = unitsOf(messages)
+  const last = units.at(-1)?.turn ?? 0
+  const middle = turnsBetween(units, last)
+  for (const turn of middle) for (const unit of turn) if (isOver(state)) leaveOutMedia(state, unit)
+  for (const turn of middle) if (isOver(state)) for (const unit of turn) leaveOut(state, unit)
+  for (const unit of spare(units, last)) if (isOver(state)) leaveOut(state, unit)
+  cutTexts(state)
+  for (const unit of units) if (isOver(state)) leaveOutMedia(state, unit)
+  return {
+    messages: state.messages.filter((message) => message !== undefined),
+    leftOut,
+    tokensBefore,
+    tokensAfter: state.total,
+    fits: !isOver(state),
+  }
+}
+
+const isOver = ({ total, most }: Shortening): boolean => total > most
+
+/** The turns after the first and before the last, from the middle outward. */
+function turnsBetween(units: readonly Unit[], last: number): Unit[][] {
+  const turns = new Map<number, Unit[]>()
+  for (const unit of units) {
+    if (unit.turn === 0 || unit.turn === last) continue
+    const turn = turns.get(unit.turn)
+    if (turn) turn.push(unit)
+    else turns.set(unit.turn, [unit])
+  }
+  return middleOut([...turns.values()])
+}
+
+/** What the last turn and then the first one can miss: all but the questions, and in the last turn all but its end. */
+function spare(units: readonly Unit[], last: number): Unit[] {
+  const isAnswer = ({ isQuestion }: Unit): boolean => !isQuestion
+  const inLast = units.filter(({ turn }) => turn === last)
+  const inFirst = last === 0 ? [] : units.filter(({ turn }) => turn === 0)
+  return [...middleOut(inLast.slice(0, -1).filter(isAnswer)), ...inFirst.filter(isAnswer).reverse()]
+}
+
+function leaveOut(state: Shortening, { indexes }: Unit): void {
+  for (const index of indexes) {
+    if (state.messages[index] === undefined) continue
+    state.messages[index] = undefined
+    state.leftOut.messages += 1
+    state.total -= state.sizes[index] ?? 0
+    state.sizes[index] = 0
+  }
+}
+
+function replace(state: Shortening, index: number, message: Message): void {
+  const size = messageTokens(message, state.count)
+  state.messages[index] = message
+  state.total += size - (state.sizes[index] ?? 0)
+  state.sizes[index] = size
+}
+
+const MEDIA = new Set<ContentPart['type']>(['image', 'file', 'audio', 'video'])
+
+function leaveOutMedia(state: Shortening, { indexes }: Unit): void {
+  for (const index of indexes) {
+    const message = state.messages[index]
+    if (message === undefined || !Array.isArray(message.content)) continue
+    let count = 0
+    const content = message.content.map((part): ContentPart => {
+      if (!MEDIA.has(part.type)) return part
+      count += 1
+      return { type: 'text', text: `[${part.type} left out]` }
+    })
+    if (count === 0) continue
+    state.leftOut.media += count
+    replace(state, index, { ...message, content })
+  }
+}
+
+/** Texts that may be cut: results of tools first, then answers, then questions, the longest first. */
+function cutTexts(state: Shortening): void {
+  for (const role of ['tool', 'assistant', 'user'] as const) {
+    const places = state.messages
+      .flatMap((message, index) => (message?.role === role ? placesIn(message, index) : []))
+      .sort((a, b) => b.length - a.length)
+    for (const { index, part } of places) {
+      if (!isOver(state)) return
+      cutText(state, index, part)
+    }
+  }
+}
+
+interface TextPlace {
+  readonly index: number
+  /** Undefined: the content is the text. */
+  readonly part: number | undefined
+  readonly length: number
+}
+
+function placesIn({ content }: Message, index: number): TextPlace[] {
+  if (isString(content)) return [{ index, part: undefined, length: content.length }]
+  return (content ?? []).flatMap((each, part) =>
+    each.type === 'text' ? [{ index, part, length: each.text.length }] : [],
+  )
+}
+
+/** Shorter texts are not cut. */
+const LEAST_CUT_CHARACTERS = 80
+const CUT_ROUNDS = 12
+
+/** Cuts the middle of a text: as little as suffices, found by halving. */
+function cutText(state: Shortening, index: number, part: number | undefined): void {
+  const message = state.messages[index]
+  const text = message === undefined ? undefined : textAt(message, part)
+  if (message === undefined || text === undefined || text.length <= LEAST_CUT_CHARACTERS) return
+  const room = state.most - state.total + state.count.text(text)
+  let least = 0
+  let most = text.length
+  for (let round = 0; round < CUT_ROUNDS && least + 1 < most; round++) {
+    const kept = Math.floor((least + most) / 2)
+    if (state.count.text(cutTo(text, kept)) <= room) least = kept
+    else most = kept
+  }
+  state.leftOut.characters += text.length - least
+  replace(state, index, withText(message, part, cutTo(text, least)))
+}
+
+function textAt({ content }: Message, part: number | undefined): string | undefined {
+  if (part === undefined) return isString(content) ? content : undefined
+  const found = Array.isArray(content) ? content[part] : undefined
+  return found?.type === 'text' ? found.text : undefined
+}
+
+function withText(message: Message, part: number | undefined, text: string): Message {
+  if (part === undefined || !Array.isArray(message.content)) return { ...message, content: text }
+  const content = message.content.map((each, i) =>
+    i === part && each.type === 'text' ? { ...each, text } : each,
+  )
+  return { ...message, content }
+}
+
+/** The beginning and the end of a text, with a note between them. Does not split a surrogate pair. */
+function cutTo(text: string, kept: number): string {
+  const head = Math.ceil(kept / 2)
+  const tail = kept - head
+  const from = text.length - tail
+  const end = isLowSurrogate(text, head) ? head - 1 : head
+  const start = isLowSurrogate(text, from) ? from + 1 : from
+  return `${text.slice(0, Math.max(0, end))}[… ${start - end} characters left out …]${text.slice(start)}`
+}
+
+const isLowSurrogate = (text: string, at: number): boolean => {
+  const code = text.charCodeAt(at)
+  return code >= 0xdc00 && code < 0xe000
+}
