@@ -4,7 +4,7 @@ import { type Count, messageTokens } from './tokens.ts'
 import { middleOut, type Unit, unitsOf } from './turns.ts'
 
 /** What was left out of a conversation. */
-export interface LeftOut {
+interface LeftOut {
   messages: number
   /** Images, files, audio and video; a word stands in their place. */
   media: number
