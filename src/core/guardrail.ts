@@ -1,6 +1,7 @@
 import type { ContentFilters } from './content-filter.ts'
 import { isUntrained } from './data-policy.ts'
 import { type Gate, intervalOf, type LimitReset } from './gate.ts'
+import type { PluginRule } from './plugin-options.ts'
 import { isFree } from './pricing.ts'
 import type { EndpointRecord, ModelRecord, ProviderRecord } from './provider.ts'
 import type { RateLimits } from './rate-limits.ts'
@@ -33,6 +34,8 @@ export interface GuardrailRecord {
    * guardrail equals no other.
    */
   readonly rules?: string
+  /** Which plugins requests have always, never or by default; absent: the guardrail names none. */
+  readonly plugins?: readonly PluginRule[]
   /** Filters on requests and replies; absent: none. */
   readonly filters?: ContentFilters
 }

@@ -1,5 +1,6 @@
 import type { Carrier } from './carrier.ts'
 import type { DialectName, JsonObject } from './events.ts'
+import type { PluginOptions } from './plugin-options.ts'
 
 /** The kind of inference, as the generation record names it (`api_type`). */
 export type ApiType =
@@ -190,6 +191,8 @@ export interface InferenceRequest extends RoutedRequest {
   ownFields?: readonly string[]
   /** Parts of the body that the gateway could not open and left out, by name: named as dropped in every dialect. */
   unreadable?: readonly string[]
+  /** The plugins that it has, whoever set them; absent: none. */
+  plugins?: readonly PluginOptions[]
   /** Encrypts state that the client sends back with its next request. */
   carrier?: Carrier
   /** The caller's client breaks on events that the vendor of its dialect does not send. */

@@ -3,6 +3,7 @@ import type { Gate, LimitReset } from './gate.ts'
 import type { ContentLogging } from './generation-content.ts'
 import type { GuardrailRecord } from './guardrail.ts'
 import type { JsonObject } from './json.ts'
+import type { PluginOptions } from './plugin-options.ts'
 import type { ModelDirectory, ProviderRecord } from './provider.ts'
 import type { RateGate, RateLimits } from './rate-limits.ts'
 
@@ -105,6 +106,8 @@ export interface WorkspaceRecord {
   /** Serves a request for images that names no model; absent: none does. */
   readonly defaultImageModel?: string | null
   readonly defaultProviderSort: string | null
+  /** Those of requests that do not set them otherwise; absent: none. */
+  readonly plugins?: readonly PluginOptions[]
   /** Absent: it logs no prompts and answers. */
   readonly contentLogging?: ContentLogging
   /**

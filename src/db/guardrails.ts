@@ -8,6 +8,7 @@ import { contentFilter, contentFilterBuiltin } from './content-filters.ts'
 import * as field from './fields.ts'
 import { apiKeys } from './keys.ts'
 import { flag, names, oneOf, shownUuid, textsOf, usd, wordOf, words } from './kinds.ts'
+import { pluginRules } from './plugins.ts'
 import { rateLimits } from './rate-limits.ts'
 import { byUser, ofWorkspace } from './table-parts.ts'
 
@@ -67,6 +68,7 @@ const fields = {
       'When the budget starts anew: at 00:00 UTC, weeks on Monday, months on the 1st.',
     ),
   ),
+  plugins: field.optional(pluginRules),
   rate_limits: field.optional(rateLimits('each key and each member')),
   workspace_id: { ...field.given(ofWorkspace(), shownUuid()), create: inWorkspace.workspace_id },
   created_at: field.createdInstant(),

@@ -5,6 +5,7 @@ import { boolean, integer, json, table, text, timestamp, uniqueIndex } from './c
 import * as field from './fields.ts'
 import { flag, oneOf, samplingRate, shownUuid, textsOf, words } from './kinds.ts'
 import { ofOrganization, users } from './organization-tables.ts'
+import { defaultPlugins } from './plugins.ts'
 import { rateLimits } from './rate-limits.ts'
 
 const SLUG = '^[a-z0-9]+(?:-[a-z0-9]+)*$'
@@ -83,6 +84,7 @@ const fields = {
     flag('Store prompts and replies, sealed, for GET /generation/content.'),
     false,
   ),
+  plugins: field.optional(defaultPlugins),
   rate_limits: field.optional(rateLimits('all keys of the workspace together')),
   response_cache_enabled: field.withDefault(
     flag(

@@ -105,7 +105,24 @@ const viewCostDetails = (closing: Closing): JsonObject => ({
     : null,
   upstream_inference_prompt_cost: usdOf(closing.promptCostNanoUsd),
   upstream_inference_completions_cost: usdOf(closing.completionCostNanoUsd),
+  ...viewToolCost(closing),
 })
+
+/** What the gateway's own tools cost, as part of `cost`; nothing if none ran. */
+export const viewToolCost = ({ serverTools }: Closing): JsonObject =>
+  serverTools === undefined ? {} : { server_tool_cost: usdOf(serverTools.costNanoUsd) }
+
+/** How often tools of the provider and of the gateway ran; undefined if none did. */
+export function viewToolUse({ usage, serverTools }: Closing): JsonObject | undefined {
+  const { webSearchRequests } = usage
+  if (webSearchRequests === undefined && serverTools === undefined) return undefined
+  const { requested, executed, searches } = serverTools ?? NO_TOOLS
+  return {
+    ...(requested > 0 && { tool_calls_requested: requested, tool_calls_executed: executed }),
+    web_search_requests: (webSearchRequests ?? 0) + searches,
+  }
+}
+const NO_TOOLS = { requested: 0, executed: 0, searches: 0 }
 
 /** USD with at most 9 decimals. */
 export const viewCost = (closing: Closing): JsonObject => ({

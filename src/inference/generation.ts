@@ -13,11 +13,13 @@ import type { Incoming } from '../http/incoming.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Content } from '../net/content.ts'
 import type { Upstream } from '../net/upstream.ts'
+import type { Plugin, PluginContext } from '../plugins/plugin.ts'
 import type { Tokens } from '../providers/provider.ts'
 import type { Admission } from './admission/admit.ts'
 import type { Rates } from './admission/rates.ts'
 import type { Running } from './admission/running.ts'
 import type { ContentRecord } from './content-log/record.ts'
+import type { Active } from './plugins/enabled.ts'
 import type { Meter, Metering } from './reply/meter.ts'
 import type { Ticker } from './reply/ticker.ts'
 import type { CacheOptions } from './response-cache/cache-options.ts'
@@ -71,12 +73,21 @@ export interface RunDeps {
   readonly contents: Pick<ContentLog, 'add'>
   /** Seals provider state that clients of a workspace send back with the next request. */
   carrierOf(workspaceId: string): Carrier
+  /** In the order in which they see a request. */
+  readonly plugins: readonly Plugin[]
   /** Null: the response cache is off. */
   readonly cache: ResponseCache | null
   /** Called for every settled generation, including failed ones; for the log and the measurements. */
   onSettled(settlement: Settlement, caller: Caller, incoming: Incoming): void
   /** Called for failures that can no longer be returned to a caller. */
   onLost(error: unknown, generationId: string): void
+}
+
+export interface OpenPlugins {
+  readonly active: readonly Active[]
+  /** Made new for each place that runs plugins: a background response outlives the caller's connection. */
+  contextOf(request: InferenceRequest, signal: AbortSignal): PluginContext
+  readonly stages: readonly JsonObject[]
 }
 
 /** The parent of a step that is about to run, with the caller's request. */
@@ -99,6 +110,8 @@ export interface Opening<Request extends RoutedRequest = RoutedRequest> {
   readonly id?: string
   /** The generation that this one is a step of; absent: it is the caller's own. */
   readonly parent?: OpenParent | undefined
+  /** The plugins of the request, and the stages that they report; absent: it has none. */
+  readonly plugins?: OpenPlugins | undefined
   /** The costs of its steps, which they add to; absent: it has none. */
   readonly steps?: StepTotals | undefined
   readonly snapshot: Snapshot
@@ -164,6 +177,8 @@ export interface Generation<Kind extends Metering = Metering, Request extends Ro
 
   /** The caller's parameters that could not be sent to the answering endpoint. */
   dropped: string[]
+  /** The frames of the reply are counted before they reach whoever writes them. */
+  isCounted: boolean
   /** The attempt that replied completely. */
   answered: Attempt | null
   /** Called once the row of a complete reply is committed, so that records that refer to it are written after it. */

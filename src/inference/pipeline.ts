@@ -22,7 +22,7 @@ import type { Generation, Opening, RunDeps } from './generation.ts'
 import { journalEntry } from './journal-entry.ts'
 import type { Metering } from './reply/meter.ts'
 import { type Lookup, lookUp } from './response-cache/lookup.ts'
-import { type Routed, routingMetadata } from './routing/metadata.ts'
+import { type Routed, routingMetadata, stagesOf } from './routing/metadata.ts'
 import { type Plan, plan } from './routing/plan.ts'
 import type { PlanInput } from './routing/plan-input.ts'
 import { newTimes, type Times, timingsOf } from './times.ts'
@@ -208,6 +208,7 @@ function opened<Kind extends Metering, Request extends RoutedRequest>(
     suspect: null,
     refused: null,
     dropped: NONE_DROPPED,
+    isCounted: false,
     answered: null,
     onComplete: null,
     settling: null,
@@ -235,7 +236,7 @@ export function end({ deps, cancellation, opening }: Generation): void {
 function refused(
   error: unknown,
   planned: Planned,
-  { request, wantsMetadata, incoming }: Opening,
+  { request, wantsMetadata, incoming, plugins }: Opening,
   deps: RunDeps,
 ): unknown {
   deps.running.end(planned.cancellation)
@@ -251,7 +252,7 @@ function refused(
     answered: null,
     dropped: [],
     outputBound: null,
-    pipeline: request.pipeline,
+    pipeline: stagesOf(request.pipeline, plugins?.stages),
     timings: timingsOf(times),
   }
   return withRouting(error, routingMetadata(routed))

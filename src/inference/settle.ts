@@ -1,5 +1,5 @@
 import type { Attempt } from '../core/attempt.ts'
-import type { GatewayError } from '../core/errors.ts'
+import { GatewayError } from '../core/errors.ts'
 import type { Settlement } from '../core/generation.ts'
 import type { EndedContent } from '../core/generation-content.ts'
 import type { Closing, RoutingMetadata } from '../core/result.ts'
@@ -11,7 +11,7 @@ import type { Generation } from './generation.ts'
 import { heldFor } from './journal-entry.ts'
 import type { Ending, Settled } from './reply/meter.ts'
 import type { CachedReply } from './response-cache/store.ts'
-import { routingMetadata, storedRouting } from './routing/metadata.ts'
+import { routingMetadata, stagesOf, storedRouting } from './routing/metadata.ts'
 import { addStep } from './steps/family.ts'
 import { timingsOf } from './times.ts'
 import { CallerDisconnected } from './upstream/abort.ts'
@@ -118,7 +118,7 @@ const countedOf = ({ usage, usageSource }: Settlement) =>
 /** The routing metadata; null unless the caller requested it. */
 export function metadataOf(generation: Generation): RoutingMetadata | null {
   if (!generation.wantsMetadata) return null
-  const { plan, tries, answered, dropped, admission, request, meter, times } = generation
+  const { plan, tries, answered, dropped, admission, request, meter, times, opening } = generation
   return routingMetadata({
     plan,
     admitted: admission.attempts,
@@ -126,16 +126,10 @@ export function metadataOf(generation: Generation): RoutingMetadata | null {
     answered,
     dropped,
     outputBound: boundOf(admission.attempts, answered),
-    pipeline: pipelineOf(request.pipeline, meter.pipeline),
+    pipeline: stagesOf(request.pipeline, meter.pipeline, opening.plugins?.stages),
     timings: timingsOf(times),
   })
 }
-
-/** The filters' findings in the request, then those in the reply. */
-const pipelineOf = (
-  asked: Generation['request']['pipeline'],
-  answered: Generation['meter']['pipeline'] = [],
-) => (answered.length === 0 ? asked : [...(asked ?? []), ...answered])
 
 /** The output bound that money set for the attempt that replied, or for any attempt if none did. */
 const boundOf = (attempts: readonly Attempt[], answered: Attempt | null): number | null =>
@@ -145,9 +139,11 @@ const boundOf = (attempts: readonly Attempt[], answered: Attempt | null): number
 export async function fail(generation: Generation, error: unknown): Promise<GatewayError> {
   const { deps, cancellation, content, id } = generation
   const isDisconnected = cancellation.reason instanceof CallerDisconnected
+  // A plugin rejects an answer that the provider has charged.
+  const isRejected = generation.isCounted && error instanceof GatewayError
   content?.fail(errorForCaller(error, generation))
   try {
-    await settle(generation, isDisconnected ? 'disconnected' : 'failed')
+    await settle(generation, isDisconnected ? 'disconnected' : isRejected ? 'truncated' : 'failed')
   } catch (lost) {
     if (!isReported(lost, error)) deps.onLost(lost, id)
   }

@@ -16,6 +16,7 @@ import type { OutboundAllow } from '../net/address.ts'
 import { createUpstream } from '../net/client.ts'
 import { contentFetcher } from '../net/content.ts'
 import type { Resolve } from '../net/guarded.ts'
+import { plugins } from '../plugins/index.ts'
 import { createTokens } from '../providers/token.ts'
 import type { BodyStores } from './body-stores.ts'
 import type { Logger } from './log.ts'
@@ -68,6 +69,7 @@ export function createRun({
     retries,
     measurements,
     conversations: createConversations(now),
+    plugins,
     cache: maxBytes > 0 ? createResponseCache({ maxBytes, now, ticker }) : null,
     contexts: config.contextCache ? createContextStore(now) : null,
     carrierOf: stores.carrierOf,

@@ -112,6 +112,7 @@ const restricts = (row: Row): boolean =>
   row.enable_paid_model_training === false ||
   row.limit_nano_usd !== null ||
   row.rate_limits !== null ||
+  (row.plugins?.length ?? 0) > 0 ||
   (row.content_filter_builtins?.length ?? 0) > 0 ||
   (row.content_filters?.length ?? 0) > 0
 
@@ -165,5 +166,6 @@ const recordOf =
     scope,
     rules,
     ...(row.rate_limits && { rateLimits: row.rate_limits }),
+    ...(row.plugins?.length && { plugins: row.plugins }),
     ...(filters && { filters }),
   })

@@ -53,6 +53,7 @@ const recordOf = (row: Row): WorkspaceRecord => ({
   defaultImageModel: row.default_image_model,
   defaultProviderSort: row.default_provider_sort,
   ...(row.rate_limits && { rateLimits: row.rate_limits }),
+  ...(row.plugins?.length && { plugins: row.plugins }),
   ...loggingOf(row),
   responseCache: { isOn: row.response_cache_enabled, ttlSeconds: row.response_cache_ttl_seconds },
 })

@@ -35,6 +35,7 @@ const FULL = {
   include_byok_in_budgets: true,
   limit_usd: 25.5,
   reset_interval: 'monthly',
+  plugins: [{ id: 'file-parser', enforcement: 'always', pdf: { engine: 'native' } }],
   rate_limits: {
     requests_per_minute: 600,
     tokens_per_minute: null,

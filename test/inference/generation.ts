@@ -49,6 +49,7 @@ const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): 
   web: noWeb,
   fetchContent: never,
   contexts: null,
+  plugins: [],
   ledger: {
     remaining: never,
     reserve: never,
@@ -150,6 +151,7 @@ export function generationWith(attempt: Attempt, watched: Watched): Conversation
     context: null,
     suspect: null,
     refused: null,
+    isCounted: false,
     dropped: [],
     answered: null,
     onComplete: null,

@@ -3,7 +3,7 @@ import { asAmount, defined, isObject, restOf } from '../../core/json.ts'
 import type { Closing } from '../../core/result.ts'
 import { completionTokens, promptTokens, type Usage } from '../../core/usage.ts'
 import { words } from '../../core/words.ts'
-import { bucketsOf, countReader, nativeFieldsOf, type TokenCounts, viewCost } from '../usage.ts'
+import { bucketsOf, countReader, nativeFieldsOf, type TokenCounts, viewCost, viewToolUse } from '../usage.ts'
 
 /**
  * Reads the `usage` object of a chat completion into disjoint buckets, in tokens. Undefined where it counts
@@ -138,8 +138,8 @@ export function viewUsage(closing: Closing): JsonObject {
   view.prompt_tokens_details = viewPrompt(usage, native?.prompt_tokens_details)
   view.completion_tokens_details = viewCompletion(usage, native?.completion_tokens_details)
   Object.assign(view, viewCost(closing))
-  if (usage.webSearchRequests !== undefined)
-    view.server_tool_use_details = { web_search_requests: usage.webSearchRequests }
+  const tools = viewToolUse(closing)
+  if (tools !== undefined) view.server_tool_use_details = tools
   return view
 }
 

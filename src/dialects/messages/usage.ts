@@ -4,7 +4,7 @@ import type { Closing } from '../../core/result.ts'
 import { completionTokens, NO_USAGE, type Usage } from '../../core/usage.ts'
 import { words } from '../../core/words.ts'
 import { anthropicTier } from '../finish.ts'
-import { bucketsOf, countReader, nativeFieldsOf, viewCost } from '../usage.ts'
+import { bucketsOf, countReader, nativeFieldsOf, viewCost, viewToolUse } from '../usage.ts'
 
 /**
  * The later figures over the earlier ones, field by field: `message_delta` repeats some of `message_start`'s, and
@@ -83,4 +83,5 @@ export function viewTokens(reported: Usage | null, serviceTier: string | null): 
 export const viewUsage = (closing: Closing): JsonObject => ({
   ...viewTokens(closing.usage, closing.serviceTier),
   ...viewCost(closing),
+  ...(closing.serverTools && { server_tool_use_details: viewToolUse(closing) }),
 })

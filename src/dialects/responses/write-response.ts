@@ -6,7 +6,7 @@ import type { Closing, PublicError, ReplyContext } from '../../core/result.ts'
 import { completionTokens, promptTokens } from '../../core/usage.ts'
 import { words } from '../../core/words.ts'
 import { errorTypeOfStatus, openaiTier } from '../finish.ts'
-import { nativeFieldsOf } from '../usage.ts'
+import { nativeFieldsOf, viewToolCost, viewToolUse } from '../usage.ts'
 import type { ItemStatus } from './write-item.ts'
 
 /** api-surface §20.1: the response object, which repeats what was asked. */
@@ -153,9 +153,9 @@ export function viewUsage(closing: Closing): JsonObject {
         : null,
       upstream_inference_input_cost: usdOf(closing.promptCostNanoUsd),
       upstream_inference_output_cost: usdOf(closing.completionCostNanoUsd),
+      ...viewToolCost(closing),
     },
-    server_tool_use_details:
-      usage.webSearchRequests === undefined ? undefined : { web_search_requests: usage.webSearchRequests },
+    server_tool_use_details: viewToolUse(closing),
   })
 }
 

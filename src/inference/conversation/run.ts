@@ -79,10 +79,12 @@ export async function runToEnd(
 ): Promise<{ dispatched: Dispatched; result: InferenceResult }> {
   const dispatched = await dispatch(generation, gather)
   generation.dropped = dispatched.dropped
-  const result = await collect(dispatched.frames, generation.meter.see)
+  const result = await collect(dispatched.frames, generation.isCounted ? uncounted : generation.meter.see)
   generation.content?.takeResult(result)
   return { dispatched, result }
 }
+
+const uncounted = (): void => undefined
 
 async function record(recorder: ResponseRecorder, reply: JsonObject): Promise<void> {
   const startedAt = performance.now()

@@ -166,12 +166,12 @@ async function startReading(streaming: Streaming): Promise<AsyncIterator<FrameBa
 /** Encodes frames of the batch, up to one burst. */
 function writeBurst(streaming: Streaming): void {
   const { batch, writer, long } = streaming
-  const { meter, content } = streaming.generation
+  const { meter, content, isCounted } = streaming.generation
   const until = Math.min(batch.length, streaming.written + SILENT_FRAMES)
   while (streaming.written < until && streaming.unsent.length < BURST_CHARACTERS && long.isEmpty) {
     const frame = batch[streaming.written]!
     streaming.written += 1
-    meter.see(frame)
+    if (!isCounted) meter.see(frame)
     content?.see(frame)
     streaming.unsent += writer?.write(frame) ?? ''
   }

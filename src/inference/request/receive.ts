@@ -17,6 +17,7 @@ import {
 } from '../conversation/run.ts'
 import { withFilters } from '../filters/input/apply.ts'
 import type { RunDeps } from '../generation.ts'
+import { withPlugins } from '../plugins/apply.ts'
 import { jsonHeaders } from '../reply/headers.ts'
 import { streamResponse } from '../reply/stream.ts'
 import { cacheOptionsOf } from '../response-cache/cache-options.ts'
@@ -107,7 +108,8 @@ export async function infer(
     signal,
     startedAt,
   }
-  const response = await answer(opening, deps.run)
+  const plugged = withPlugins(opening, deps.run)
+  const response = await answer(plugged instanceof Promise ? await plugged : plugged, deps.run)
   deferLine(incoming)
   return response
 }

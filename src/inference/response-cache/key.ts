@@ -11,16 +11,20 @@ const IGNORED_FIELDS = new Set(words('stream stream_options store usage user met
 
 type KeyedRequest = Pick<RoutedRequest, 'apiType' | 'body'> & {
   readonly headers?: Readonly<Record<string, string>>
+  readonly plugins?: readonly JsonObject[]
 }
 
 /**
  * The SHA-256 of everything that determines the reply: workspace, API, guardrail rules, and the body after presets, files
  * and content filters.
  */
-export function cacheKey({ apiType, body, headers }: KeyedRequest, { key, workspace }: Caller): string {
+export function cacheKey(
+  { apiType, body, headers, plugins }: KeyedRequest,
+  { key, workspace }: Caller,
+): string {
   const rules = (key.guardrails ?? []).map(({ rules, id }) => rules ?? id).filter((each) => each !== '')
   return new Bun.CryptoHasher('sha256')
-    .update(canonical([workspace.id, apiType, rules.sort(), headers ?? {}, essence(body)]))
+    .update(canonical([workspace.id, apiType, rules.sort(), headers ?? {}, plugins ?? [], essence(body)]))
     .digest('hex')
 }
 

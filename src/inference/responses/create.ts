@@ -14,6 +14,7 @@ import { type Incoming, keepOpen } from '../../http/incoming.ts'
 import type { ConversationOpening } from '../conversation/run.ts'
 import { type FilteredBody, withFilters } from '../filters/input/apply.ts'
 import type { Opening, RunDeps } from '../generation.ts'
+import { withPlugins } from '../plugins/apply.ts'
 import type { ResponseRecorder } from '../reply/recorder.ts'
 import { withCarried } from '../request/carried.ts'
 import { withFiles } from '../request/file-ids.ts'
@@ -95,7 +96,9 @@ export async function createResponse(incoming: Incoming, deps: ResponsesDeps): P
   const { store, background, retentionMs, remembered } = deps.responses
   const { onLost } = deps.run
   const storing: StoreContext = { store, caller, state, resolved, startedAt, retentionMs, onLost }
-  const input = { ...opening, ingress: ingresses.responses } satisfies Omit<
+  const plugging = withPlugins({ ...opening, signal: request.signal }, deps.run)
+  const plugged = plugging instanceof Promise ? await plugging : plugging
+  const input = { ...plugged, ingress: ingresses.responses } satisfies Omit<
     ConversationOpening,
     'signal' | 'recorder'
   >

@@ -77,6 +77,12 @@ export function routingMetadata(routed: Routed): RoutingMetadata {
   }
 }
 
+/** What was done to a request and its reply: by filters to the request and the reply, then by plugins. */
+export function stagesOf(...lists: (readonly JsonObject[] | undefined)[]): JsonObject[] | undefined {
+  const stages = lists.flatMap((list = []) => list)
+  return stages.length === 0 ? undefined : stages
+}
+
 /**
  * The JSON of `generations.routing`. Every request has one, so it is concatenated, and the plan is explained only if an
  * endpoint was excluded.

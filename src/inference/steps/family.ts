@@ -17,10 +17,15 @@ export const newStepTotals = (): StepTotals => ({
 })
 
 /** The opening of a step, without its request. It has a line of its own in the access log, and no body of the caller. */
-export function stepOpening({ id, incoming, request, ...shared }: Family, kind: string, startedAt: number) {
+export function stepOpening(family: Family, kind: string, startedAt: number) {
+  const { id, incoming, request, snapshot, caller, origin, signal, steps } = family
   const { budget } = incoming.body
   return {
-    ...shared,
+    snapshot,
+    caller,
+    origin,
+    signal,
+    steps,
     incoming: {
       ...incoming,
       arrivedAt: performance.now(),

@@ -6,6 +6,7 @@ import type { DialectCall, Egress, OptionalPart } from '../../dialects/dialect.t
 import { egresses } from '../../dialects/index.ts'
 import { guarded } from '../filters/output/apply.ts'
 import type { Conversation } from '../generation.ts'
+import { throughPlugins } from '../plugins/frames.ts'
 import { withContents } from '../request/url-contents.ts'
 import { type Gather, throughCache } from '../response-cache/conversation.ts'
 import { conversationOf } from '../routing/stickiness.ts'
@@ -38,7 +39,7 @@ export const dispatch = (generation: Conversation, gather?: Gather): Promise<Dis
 async function fromProviders(generation: Conversation): Promise<Dispatched> {
   const { attempt, answer, dropped } = await tryAttempts(conversationCodec, generation)
   if (generation.plan.eligible.length > 1) rememberEndpoint(generation, attempt)
-  return guarded(generation, { attempt, frames: answer, dropped })
+  return throughPlugins(generation, guarded(generation, { attempt, frames: answer, dropped }))
 }
 
 /** The conversation's next request prefers this endpoint. */

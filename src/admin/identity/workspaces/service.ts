@@ -28,6 +28,7 @@ import {
   workspaceMembers,
   workspaces,
 } from '../../../db/tables.ts'
+import { checkStoredPlugins } from '../../../dialects/stored-plugins.ts'
 import type { FileStore } from '../../../files/store.ts'
 import type { ListQuery } from '../../../http/schemas.ts'
 import { type ChangeDeps, workspaceExists } from '../../change.ts'
@@ -88,6 +89,7 @@ export async function createWorkspace(
     created_by: actor.userId,
     created_at: new Date(deps.now()),
   })
+  checkStoredPlugins(body.plugins)
   await requireKeys(deps.database, body.io_logging_api_key_ids)
   const member = {
     id: newUuid(),
@@ -116,6 +118,7 @@ export async function updateWorkspace(
   body: Static<typeof workspace.update>,
 ): Promise<Workspace> {
   const row = await findWorkspace(deps, caller, id)
+  checkStoredPlugins(body.plugins)
   await requireKeys(deps.database, body.io_logging_api_key_ids)
   const update = updateRow(deps, actor, workspace, row, storedOf(workspace, body))
   return view(await unlessTaken(update, 'slug', () => takenSlug(body.slug ?? row.slug)))

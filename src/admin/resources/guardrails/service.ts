@@ -9,6 +9,7 @@ import { selectRows } from '../../../db/columns.ts'
 import type { ContentFilter, ContentFilterBuiltin } from '../../../db/content-filters.ts'
 import { newRow, storedOf, viewOf } from '../../../db/fields.ts'
 import { type GuardrailRow, guardrail, guardrails } from '../../../db/tables.ts'
+import { checkStoredPlugins } from '../../../dialects/stored-plugins.ts'
 import { inWorkspace } from '../../../http/schemas.ts'
 import type { ChangeDeps } from '../../change.ts'
 import { listing, listPage } from '../../list.ts'
@@ -63,6 +64,7 @@ export async function createGuardrail(
     created_at: new Date(deps.now()),
   })
   checkFilters(body, deps.knowsNames)
+  checkStoredPlugins(body.plugins)
   refuseHalfBudget(row)
   await createRow(deps, actor, guardrail, row)
   return view(row)
@@ -78,6 +80,7 @@ export async function updateGuardrail(
   const row = await findGuardrail(deps, id)
   const columns = storedOf(guardrail, withVendorFlags(body))
   checkFilters(body, deps.knowsNames)
+  checkStoredPlugins(body.plugins)
   refuseHalfBudget({ ...row, ...columns })
   return view(await updateRow(deps, actor, guardrail, row, columns))
 }

@@ -1,0 +1,6 @@
+import type { Plugin } from './plugin.ts'
+
+/**
+ * Every plugin, in the order in which they see a request. They see the reply in the opposite order.
+ */
+export const plugins: readonly Plugin[] = []

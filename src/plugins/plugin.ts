@@ -1,0 +1,44 @@
+/** The contract of plugins: what the gateway does to requests and replies because a caller or an operator wants it. */
+import type { Caller } from '../core/caller.ts'
+import type { InferenceFrames, JsonObject } from '../core/events.ts'
+import type { Facilities } from '../core/facilities.ts'
+import type { PluginOptions } from '../core/plugin-options.ts'
+import type { InferenceRequest } from '../core/request.ts'
+import type { Snapshot } from '../core/snapshot.ts'
+import type { WebAccess } from '../core/web-access.ts'
+
+/** At most five members. */
+export interface Plugin<Options extends PluginOptions = PluginOptions> {
+  readonly id: string
+  /** The options of a request that has the plugin without naming it, for example by its model; null: it has not. */
+  implied?(request: InferenceRequest): Options | null
+  /**
+   * Runs before the plan. Returns the request, changed or not (with `rewritten` if its messages or tools are), or throws
+   * the caller's error. Never changes `request` itself.
+   */
+  request?(
+    request: InferenceRequest,
+    options: Options,
+    context: PluginContext,
+  ): InferenceRequest | Promise<InferenceRequest>
+  /**
+   * The reply as the caller gets it, streamed or not: linear, bounded, and with the usage and the end of `frames`. It has
+   * been counted and filtered before. A `GatewayError` ends the reply with this error, and the answer is charged.
+   */
+  frames?(frames: InferenceFrames, options: Options, context: PluginContext): InferenceFrames
+}
+
+/** What a plugin may use. */
+export interface PluginContext extends Facilities {
+  readonly caller: Caller
+  readonly snapshot: Snapshot
+  readonly web: WebAccess
+  /** As it is after the request hooks that ran until now. */
+  readonly request: InferenceRequest
+  /** Aborts when the client disconnects. */
+  readonly signal: AbortSignal
+  /** Milliseconds since 1970. */
+  now(): number
+  /** Adds a stage to `pipeline` of the routing metadata: what the plugin did, with `type`, `name`, `summary` and `data`. */
+  report(stage: JsonObject): void
+}
