@@ -83,7 +83,7 @@ export interface RunDeps {
   onLost(error: unknown, generationId: string): void
 }
 
-export interface OpenPlugins {
+interface OpenPlugins {
   readonly active: readonly Active[]
   /** Made new for each place that runs plugins: a background response outlives the caller's connection. */
   contextOf(request: InferenceRequest, signal: AbortSignal): PluginContext
