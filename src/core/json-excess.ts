@@ -63,10 +63,12 @@ function hasManyEscapes(text: string): boolean {
   const end = text.length
   if (end <= 2 * MAX_TEXT_ESCAPES) return false
   let count = 0
-  for (let at = 0; at < end; at++) {
-    if (text.charCodeAt(at) !== BACKSLASH) continue
+  for (let at = text.indexOf('\\'); at !== -1; ) {
     count += 1
-    at += 1
+    at += 2
+    const walkEnd = Math.min(end, at + SHORT_STRING)
+    while (at < walkEnd && text.charCodeAt(at) !== BACKSLASH) at++
+    if (at >= walkEnd) at = text.indexOf('\\', at)
   }
   return count > MAX_TEXT_ESCAPES
 }
