@@ -1,10 +1,11 @@
 import { UpstreamError } from '../core/errors.ts'
 import { type FrameBatch, type InferenceFrame, isContent } from '../core/events.ts'
+import { parseUnchecked } from '../core/json.ts'
 import type { UpstreamReply } from '../core/reply.ts'
 import { turnOfLoop, turnsByLength } from '../core/turn.ts'
 import { createPuller, GAVE_UP, type Pulled, type Puller, restOfBody, sniff } from './pull.ts'
 import { type Batches, END, MAX_BODY_BYTES, type Result, readBody } from './read-body.ts'
-import { checkAhead, type ReplyDecoder } from './reply-decoder.ts'
+import { checkReply, type ReplyDecoder, withParsed } from './reply-decoder.ts'
 import { splitLongText } from './split-text.ts'
 import { createSseParser, type SseEvent, type StreamParser } from './sse.ts'
 import { createEventTaker, type EventTaker } from './take-events.ts'
@@ -156,12 +157,14 @@ function receive(pulled: Pulled, reading: Reading): void {
   }
 }
 
-/** An event of megabytes is checked and read in separate steps. */
+/** An event of megabytes is checked, parsed and read in separate steps. */
 async function takeLong({ data }: SseEvent, { status, taker, parser }: Reading): Promise<FrameBatch> {
   await turnOfLoop()
-  checkAhead(data, status)
+  checkReply(data, status)
   await turnOfLoop()
-  const batch = splitLongText(taker.take(parser))
+  const value = parseUnchecked(data)
+  await turnOfLoop()
+  const batch = splitLongText(withParsed(data, value, () => taker.take(parser)))
   await turnOfLoop()
   return batch
 }

@@ -96,18 +96,22 @@ const isSealedPiece = ({ signature, data }: ReasoningDetail): boolean =>
  * nested deeper than 128 levels or exceeds `core/json-excess.ts`, in any field.
  */
 export function parseReply(text: string, status: number): unknown {
-  if (text !== checked) checkReply(text, status)
-  checked = null
+  if (text === ahead?.text) return ahead.value
+  checkReply(text, status)
   return parseUnchecked(text)
 }
 
-/** The text that `checkAhead` accepted, until it is parsed. */
-let checked: string | null = null
+/** The long event that is parsed already, while it is read. */
+let ahead: { readonly text: string; readonly value: unknown } | null = null
 
-/** Checks a long event in a separate step: `parseReply` of the same text does not check it again. */
-export function checkAhead(text: string, status: number): void {
-  checkReply(text, status)
-  checked = text
+/** Reads a long event, of which `value` is the JSON: `parseReply` of the same text returns it. */
+export function withParsed<T>(text: string, value: unknown, read: () => T): T {
+  ahead = { text, value }
+  try {
+    return read()
+  } finally {
+    ahead = null
+  }
 }
 
 /** The check of `parseReply`, for bodies that are read in steps with turns of the event loop in between. */

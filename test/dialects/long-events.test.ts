@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import {
-  checkAhead,
   createPieceCount,
   MOST_TOKENS_AT_ONCE,
   parseReply,
+  withParsed,
 } from '../../src/dialects/reply-decoder.ts'
 import { createSseParser, MAX_EVENT_LINES } from '../../src/dialects/sse.ts'
 
@@ -26,11 +26,14 @@ test('the tokens of one event are bounded, and those of a stream are not', () =>
   expect(() => count(frameOf(MOST_TOKENS_AT_ONCE + 1))).toThrow('tokens with logprobs at once')
 })
 
-test('a check ahead applies only to the text that was checked', () => {
+test('a long event that is parsed already is not parsed again while it is read, and other texts are', () => {
   const deep = '['.repeat(300) + ']'.repeat(300)
-  checkAhead('{"a":1}', 200)
-  expect(() => parseReply(deep, 200)).toThrow('nested deeper')
-  expect(parseReply('{"a":1}', 200)).toEqual({ a: 1 })
-  expect(() => checkAhead(deep, 200)).toThrow('nested deeper')
+  const parsed = { a: 1 }
+  withParsed('{"a":1}', parsed, () => {
+    expect(() => parseReply(deep, 200)).toThrow('nested deeper')
+    expect(parseReply('{"a":1}', 200)).toBe(parsed)
+  })
+  expect(parseReply('{"a":1}', 200)).not.toBe(parsed)
+  expect(() => withParsed(deep, null, () => parseReply('[', 200) ?? parseReply(deep, 200))).not.toThrow()
   expect(() => parseReply(deep, 200)).toThrow('nested deeper')
 })
