@@ -73,6 +73,7 @@ export function createDirectory(
     .sort((left, right) => (left.id < right.id ? -1 : 1))
     .map((draft) => ({ draft, model: modelOf(draft, benchmarks) }))
   const models = entries.map(({ model }) => model)
+  let sorted: readonly ModelRecord[] | undefined
   const { exact, anyCase } = namesOf(entries)
   const find = (name: string): ModelRecord | undefined => exact.get(name) ?? anyCase.get(name.toLowerCase())
   return {
@@ -91,6 +92,7 @@ export function createDirectory(
       return [...new Set([...near, ...far])].slice(0, count)
     },
     list: () => models,
+    sorted: (order) => (sorted ??= order(models)),
   }
 }
 

@@ -117,6 +117,8 @@ export interface ModelDirectory {
   nearest(name: string, count: number): string[]
   /** Every model that has an endpoint at a configured provider. */
   list(): readonly ModelRecord[]
+  /** The same, in an order that is computed once: it must not depend on a request. */
+  sorted?(order: (models: readonly ModelRecord[]) => readonly ModelRecord[]): readonly ModelRecord[]
 }
 
 /** A model that is not from the catalogue: of a `providers:` entry, of a server found nearby, or built in. */

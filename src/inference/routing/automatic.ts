@@ -38,7 +38,8 @@ function automaticModels(input: PlanInput): Resolved[] {
   }
   add(first)
   const { models } = snapshot.byokKeys?.has(caller.workspace.id) ? (snapshot.withByok ?? snapshot) : snapshot
-  for (const { id } of inOrder(models.list(), input)) {
+  const order = (all: readonly ModelRecord[]) => inOrder(all, input)
+  for (const { id } of models.sorted?.(order) ?? order(models.list())) {
     if (fitting.length === MOST_MODELS) break
     add(resolve(id, input))
   }
@@ -46,7 +47,7 @@ function automaticModels(input: PlanInput): Resolved[] {
 }
 
 /** Highest intelligence index first, then models of the catalogue, then the lowest price, then the newest. */
-function inOrder(models: readonly ModelRecord[], { snapshot }: PlanInput): ModelRecord[] {
+function inOrder(models: readonly ModelRecord[], { snapshot }: Pick<PlanInput, 'snapshot'>): ModelRecord[] {
   const isDemo = ({ endpoints }: ModelRecord): boolean =>
     endpoints.every(({ providerSlug }) => snapshot.providersBySlug.get(providerSlug)?.kind === 'demo')
   const keyed = models.flatMap((model) => {
