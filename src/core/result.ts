@@ -88,6 +88,11 @@ interface AvailableEndpoint {
   selected: boolean
   /** Its place in the plan; 1 is tried first. */
   rank: number
+  /**
+   * From 0 to 1, by the sort: its figure against the best one's, or the share of valid tool calls. Without a sort, the weight
+   * of its price. Null: not measured.
+   */
+  score: number | null
   /** USD per million tokens, three of the prompt for each one of the completion; null: no price. */
   price: number | null
   /** Medians of this gateway's own requests; null: not measured. */

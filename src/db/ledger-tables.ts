@@ -58,7 +58,8 @@ export interface ProviderResponseRow {
 /**
  * What the other columns do not have of a request's routing. Every row has it, so it has no field names.
  * `endpoints`: number of endpoints of the requested models, including excluded ones. Times are milliseconds; null: not
- * reached. `excluded`: number of excluded endpoints by rule; absent: none.
+ * reached. `excluded`: number of excluded endpoints by rule; absent: none. `codes`: of the first attempts, null for those
+ * without an error; absent: no attempt failed.
  */
 export type RoutingRow = readonly [
   endpoints: number,
@@ -69,6 +70,7 @@ export type RoutingRow = readonly [
   relay: number | null,
   sticky?: 'session' | 'prefix' | null,
   excluded?: Readonly<Record<string, number>>,
+  codes?: readonly (string | null)[],
 ]
 
 /** What a generation with a parent did for it. */

@@ -88,10 +88,10 @@ function settledBy(generation: Generation, ending: Ending, attempt: Attempt): Se
 }
 
 /** How the request was routed; null for a cache hit, which calls no provider. Its errors never fail the settlement. */
-function routingOf({ plan, admission, times, cached, deps, id }: Generation): string | null {
+function routingOf({ plan, admission, times, tries, cached, deps, id }: Generation): string | null {
   if (cached?.hit) return null
   try {
-    return storedRouting({ plan, admitted: admission.attempts, timings: timingsOf(times) })
+    return storedRouting({ plan, admitted: admission.attempts, tries, timings: timingsOf(times) })
   } catch (error) {
     deps.onLost(error, id)
     return null

@@ -82,16 +82,18 @@ export function generationRecord(row: GenerationRow) {
 /** The request's routing: what its row stores of it, with the columns that have the rest. */
 function routingOf(row: GenerationRow) {
   if (row.routing === null) return null
-  const [endpoints, admit, plan, connect, first_byte, relay, sticky = null, excluded = {}] = row.routing
+  const [endpoints, admit, plan, connect, first_byte, relay, sticky = null, excluded = {}, codes = []] =
+    row.routing
   return {
     strategy: row.router,
     sticky,
     endpoints,
     excluded,
-    attempts: (providerResponsesOf(row) ?? []).map(({ endpoint_id, status, latency }) => ({
+    attempts: (providerResponsesOf(row) ?? []).map(({ endpoint_id, status, latency }, index) => ({
       endpoint: endpoint_id,
       status,
       ms: latency,
+      code: codes[index] ?? null,
     })),
     timings: { admit, plan, connect, first_byte, relay },
   }

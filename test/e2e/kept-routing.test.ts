@@ -38,7 +38,12 @@ function checkTimings(timings: unknown, reached: readonly string[]): void {
   }
 }
 
-const attempt = (endpoint: string, status: number) => ({ endpoint, status, ms: expect.any(Number) })
+const attempt = (endpoint: string, status: number, code: string | null = null) => ({
+  endpoint,
+  status,
+  ms: expect.any(Number),
+  code,
+})
 
 test('one attempt with nothing excluded: its endpoint, and the time of each stage', async () => {
   upstream.on('lone', unary('Hi'))
@@ -61,7 +66,8 @@ test('a stream has the same, and what makes its conversation prefer an endpoint'
 })
 
 test('a fail-over: every attempt in order', async () => {
-  upstream.on('tiny-first', () => Response.json({ error: { message: 'down' } }, { status: 503 }))
+  const error = { message: 'down', code: 'x'.repeat(60) }
+  upstream.on('tiny-first', () => Response.json({ error }, { status: 503 }))
   upstream.on('tiny-second', unary('Hi'))
   const provider = { order: ['first', 'second', 'costly'] }
   const { timings, ...routing } = await routingAfter({ model: 'tiny', provider })
@@ -70,7 +76,7 @@ test('a fail-over: every attempt in order', async () => {
     sticky: null,
     endpoints: 3,
     excluded: {},
-    attempts: [attempt('first/tiny', 503), attempt('second/tiny', 200)],
+    attempts: [attempt('first/tiny', 503, 'x'.repeat(40)), attempt('second/tiny', 200)],
   })
   checkTimings(timings, STAGES)
 })
@@ -88,7 +94,7 @@ test('exclusions are counted by their rule', async () => {
 test('a failed generation has it too, with null for the stages that it did not reach', async () => {
   upstream.on('lone', () => Response.json({ error: { message: 'no such thing' } }, { status: 400 }))
   const { timings, ...routing } = await routingAfter({ model: 'lone' })
-  expect(routing).toMatchObject({ endpoints: 1, attempts: [attempt('first/lone', 400)] })
+  expect(routing).toMatchObject({ endpoints: 1, attempts: [attempt('first/lone', 400, 'caller')] })
   checkTimings(timings, ['admit', 'plan', 'connect'])
 })
 

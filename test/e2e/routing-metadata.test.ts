@@ -52,8 +52,8 @@ const explained = {
   endpoints: {
     total: 4,
     available: [
-      { model: 'tiny', provider: 'FIRST', selected: false, rank: 1, price: 1 },
-      { model: 'tiny', provider: 'SECOND', selected: true, rank: 2, price: 2 },
+      { model: 'tiny', provider: 'FIRST', selected: false, rank: 1, score: 1, price: 1 },
+      { model: 'tiny', provider: 'SECOND', selected: true, rank: 2, score: 0.25, price: 2 },
     ],
     excluded: [
       { model: 'tiny', provider: 'COSTLY', rule: 'max_price', reason: expect.stringContaining('costs more') },

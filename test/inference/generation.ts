@@ -125,6 +125,7 @@ export function generationWith(attempt: Attempt, watched: Watched): Conversation
       strategy: 'direct',
       eligible: attempts,
       considered: attempts.length,
+      sort: undefined,
       input: inputOf(caller, opening.snapshot),
     },
     times: newTimes(0),

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../core/events.ts'
 import type { AttemptOutcome } from '../../core/generation.ts'
 import type { RoutingMetadata, Timings } from '../../core/result.ts'
 import { explain } from './explain.ts'
+import { scoresOf } from './order.ts'
 import type { Plan } from './plan.ts'
 import { unknownProviders } from './provider-names.ts'
 import { stickyBy } from './stickiness.ts'
@@ -87,17 +88,24 @@ export function stagesOf(...lists: (readonly JsonObject[] | undefined)[]): JsonO
  * The JSON of `generations.routing`. Every request has one, so it is concatenated, and the plan is explained only if an
  * endpoint was excluded.
  */
-export function storedRouting(routed: Pick<Routed, 'plan' | 'admitted' | 'timings'>): string {
-  const { plan, admitted, timings } = routed
+export function storedRouting(routed: Pick<Routed, 'plan' | 'admitted' | 'tries' | 'timings'>): string {
+  const { plan, admitted, tries, timings } = routed
   const available = admitted.length < 2 ? admitted.length : endpointsOf(admitted).length
   const excluded = plan.considered === available ? NOTHING_EXCLUDED : excludedOf(routed)
   const { admit, plan: planMs, connect = null, first_byte = null, relay = null } = timings
   const row = `[${available + excluded.length},${admit},${planMs},${connect},${first_byte},${relay}`
   const sticky = stickyBy(plan.input)
-  if (excluded.length > 0)
-    return `${row},${JSON.stringify(sticky)},${JSON.stringify(countedByRule(excluded))}]`
+  const codes = tries.length === 0 || (tries.length === 1 && !tries[0]?.code) ? null : codesOf(tries)
+  if (excluded.length > 0 || codes !== null)
+    return `${row},${JSON.stringify(sticky)},${JSON.stringify(countedByRule(excluded))}${codes === null ? '' : `,${codes}`}]`
   return sticky === null ? `${row}]` : `${row},"${sticky}"]`
 }
+
+const MOST_CODES = 8
+const LONGEST_CODE = 40
+
+const codesOf = (tries: readonly AttemptOutcome[]): string =>
+  JSON.stringify(tries.slice(0, MOST_CODES).map(({ code }) => code?.slice(0, LONGEST_CODE) ?? null))
 
 const NOTHING_EXCLUDED: Excluded = []
 
@@ -110,8 +118,9 @@ function countedByRule(excluded: Excluded): Record<string, number> {
 function availableOf({
   admitted,
   answered,
-  plan: { input },
+  plan: { input, sort },
 }: Routed): RoutingMetadata['endpoints']['available'] {
+  const scores = scoresOf(admitted, { ...input, sort })
   return endpointsOf(admitted).map(({ model, provider, endpoint }, index) => {
     const measured = input.measured?.(endpoint.id)
     const { pricing } = endpoint
@@ -120,6 +129,7 @@ function availableOf({
       provider: provider.name,
       selected: endpoint.id === answered?.endpoint.id,
       rank: index + 1,
+      score: scores.get(endpoint.id) ?? null,
       price: pricing && Number(pricing.prompt * 3n + pricing.completion) / PER_MILLION / 4,
       latency_ms: measured?.latencyMs?.p50 ?? null,
       tokens_per_second: measured?.tokensPerSecond?.p50 ?? null,

@@ -137,6 +137,32 @@ function rate(candidate: Candidate, sort: SortKey, { recent, now }: OrderInput):
   }
 }
 
+/** By endpoint: from 0 to 1, the best is 1; see `AvailableEndpoint.score`. For the explanation of a plan. */
+export function scoresOf(attempts: readonly Attempt[], input: OrderInput): Map<string, number> {
+  const { sort } = input
+  const candidates = drawn(attempts, () => 0.5)
+  for (const candidate of candidates) if (sort) rate(candidate, sort, input)
+  const best = Math.min(
+    ...candidates.map((candidate) => figureOf(candidate, sort) ?? Number.POSITIVE_INFINITY),
+  )
+  const scores = new Map<string, number>()
+  for (const candidate of candidates) {
+    const { attempt, level } = candidate
+    const figure = figureOf(candidate, sort)
+    if (sort === 'exacto') scores.set(attempt.endpoint.id, 1 - Math.floor(level / 3) / 100)
+    else if (figure !== null)
+      scores.set(attempt.endpoint.id, figure === 0 ? 1 : Number((best / figure).toFixed(4)))
+  }
+  return scores
+}
+
+/** The smallest is the best; null: not measured. Without a sort, an endpoint at twice the price has a quarter of the weight. */
+function figureOf({ price, level, value }: Candidate, sort: SortKey | undefined): number | null {
+  if (sort === undefined) return price ** 2
+  if (sort === 'price' || sort === 'context') return value
+  return level > 0 ? null : value
+}
+
 /** Assumed of models without a benchmark. */
 const USUAL_TOOL_SUCCESS = 0.95
 

@@ -23,6 +23,8 @@ export interface Plan {
   eligible: readonly Attempt[]
   /** Number of endpoints of the requested models, including those that cannot serve the request. */
   considered: number
+  /** Of the first model; absent: endpoints share requests by price. */
+  sort: SortKey | undefined
   /** For the explanation of the plan, which is made only if it is wanted. */
   input: PlanInput
 }
@@ -42,6 +44,7 @@ export function plan(input: PlanInput): Plan {
     requested,
     strategy: strategyOf(names, known, requested),
     eligible: attempts,
+    sort: known[0] && sortOf(known[0], input),
     considered: known.reduce((sum, { routes, rejections }) => sum + routes.length + rejections.length, 0),
     input,
   }
@@ -116,20 +119,21 @@ function attemptsWithin(known: readonly Resolved[], input: PlanInput): Attempt[]
 
 /** Orders the endpoints model by model; with `sort.partition: none`, the endpoints of all models together. */
 function attemptsFor(known: readonly Resolved[], input: PlanInput): Attempt[] {
-  const { request, caller } = input
-  const { preferences } = request
-  const inOrder = (eligible: Attempt[], variant: SortKey | undefined): Attempt[] => {
+  const { preferences } = input.request
+  const inOrder = (eligible: Attempt[], entry: Resolved | undefined): Attempt[] => {
     if (eligible.length < 2) return eligible
-    const sort = preferences.sort ?? variant ?? sortKey(caller.workspace.defaultProviderSort)
-    return ordered(eligible, { ...input, sort })
+    return ordered(eligible, { ...input, sort: sortOf(entry, input) })
   }
   const [only] = known
-  if (only && known.length === 1) return inOrder(eligibleFor(only, input), only.sort)
+  if (only && known.length === 1) return inOrder(eligibleFor(only, input), only)
   const eligible = known.map((entry) => eligibleFor(entry, input))
   if (preferences.sortPartition !== 'none') {
-    return eligible.flatMap((attempts, index) => inOrder(attempts, known[index]?.sort))
+    return eligible.flatMap((attempts, index) => inOrder(attempts, known[index]))
   }
-  return inOrder(eligible.flat(), known.find(({ sort }) => sort !== undefined)?.sort)
+  return inOrder(
+    eligible.flat(),
+    known.find(({ sort }) => sort !== undefined),
+  )
 }
 
 function eligibleFor(entry: Resolved, input: PlanInput): Attempt[] {
@@ -139,6 +143,9 @@ function eligibleFor(entry: Resolved, input: PlanInput): Attempt[] {
   }
   return eligible
 }
+
+const sortOf = (entry: Resolved | undefined, { request, caller }: PlanInput): SortKey | undefined =>
+  request.preferences.sort ?? entry?.sort ?? sortKey(caller.workspace.defaultProviderSort)
 
 const sortKey = (name: string | null): SortKey | undefined =>
   name === 'price' || name === 'throughput' || name === 'latency' || name === 'exacto' ? name : undefined

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { loadCatalog } from '../../../src/catalog/store.ts'
 import { createDirectory } from '../../../src/catalog/directory.ts'
+import { loadCatalog } from '../../../src/catalog/store.ts'
 import { plan } from '../../../src/inference/routing/plan.ts'
 import { caller, directory, endpoint, model, pricing, provider, request, snapshot } from '../fixture.ts'
 

@@ -74,7 +74,10 @@ const routing = t.Object({
   sticky: nullable(t.Union([t.Literal('session'), t.Literal('prefix')])),
   endpoints: t.Number({ description: 'Endpoints of the requested models, including the excluded ones.' }),
   excluded: t.Record(t.String(), integer, { description: 'Number of excluded endpoints by rule.' }),
-  attempts: t.Array(t.Object({ endpoint: t.String(), status: nullable(integer), ms: milliseconds })),
+  attempts: t.Array(
+    t.Object({ endpoint: t.String(), status: nullable(integer), ms: milliseconds, code: text }),
+    { description: '`code`: of the error, for the first eight attempts.' },
+  ),
   timings: t.Object(
     { admit: milliseconds, plan: milliseconds, connect: reached, first_byte: reached, relay: reached },
     { description: 'Of each stage; null: it was not reached.' },
