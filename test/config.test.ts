@@ -103,6 +103,9 @@ describe('where a value comes from', () => {
       benchmarks: '/data/scores.json',
       person_names: '/data/names.txt',
       unpriced: '0.000001,0.000002',
+      tool_steps: 5,
+      tool_call_seconds: 10,
+      tool_seconds: 60,
     }
     expect(Object.keys(inFile).sort()).toEqual(
       Object.values(settings)

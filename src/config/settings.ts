@@ -4,6 +4,7 @@ import { providerSettings } from './settings/providers.ts'
 import { serverSettings } from './settings/server.ts'
 import { signOnSettings } from './settings/sign-on.ts'
 import { storageSettings } from './settings/storage.ts'
+import { toolSettings } from './settings/tools.ts'
 import { webSettings } from './settings/web.ts'
 
 /** By the headings of the reference page. */
@@ -15,6 +16,7 @@ export const settingAreas = {
   'Web search and fetch': webSettings,
   'Storage, retention and caches': storageSettings,
   'Models, prices and word lists': modelSettings,
+  'Server tools': toolSettings,
 }
 
 /** Every setting. Precedence: flag, environment, sluice.yaml, default. */
@@ -26,4 +28,5 @@ export const settings = {
   ...webSettings,
   ...storageSettings,
   ...modelSettings,
+  ...toolSettings,
 }

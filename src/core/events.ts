@@ -25,6 +25,21 @@ export interface UrlCitation {
   endIndex: number
 }
 
+/** A call of one of the gateway's own tools, for writers that show it. */
+export interface ServerToolCall {
+  id: string
+  /** Of the tool, without a prefix. */
+  name: string
+  /** The type of its entry in the request's `tools`. */
+  type: string
+  status: 'in_progress' | 'completed' | 'failed'
+  arguments: JsonObject
+  /** The model's reading of the result; '' while it runs. */
+  text: string
+  /** The tool's own fields of an output item; empty while it runs. */
+  item: JsonObject
+}
+
 /** Opaque pieces of reasoning that a later turn must replay unchanged (signatures, encrypted thoughts). */
 export type ReasoningDetail = Record<string, unknown> & { type: string }
 
@@ -49,6 +64,8 @@ export type InferenceEvent =
   | { type: 'image'; choice: number; url: string }
   | { type: 'audio-delta'; choice: number; audio: JsonObject }
   | { type: 'logprobs'; choice: number; logprobs: JsonObject }
+  /** Comes twice: when the call starts, and with its result. Never from a provider. */
+  | { type: 'server-tool'; call: ServerToolCall }
   /** What the dialect's reader does not know, for a writer of the same dialect. */
   | { type: 'native'; dialect: DialectName; data: unknown }
   | { type: 'usage'; usage: Usage; serviceTier?: string | null }

@@ -152,7 +152,7 @@ export interface RoutedRequest {
   trace?: JsonObject
   /** What guardrails did to it, for the routing metadata; absent: nothing. */
   pipeline?: JsonObject[]
-  /** The first of its tools that the gateway would have to run (`openrouter:web_search`); few providers run it. */
+  /** The first of its tools that only some providers run, and the gateway does not (`openrouter:bash`). */
   serverTool?: string
   /** Names of the parameters that the caller set, in the catalogue's vocabulary (`supported_parameters`). */
   parameters: string[]

@@ -1,4 +1,11 @@
-import type { DialectName, Finish, JsonObject, ReasoningDetail, UrlCitation } from './events.ts'
+import type {
+  DialectName,
+  Finish,
+  InferenceFrame,
+  JsonObject,
+  ReasoningDetail,
+  UrlCitation,
+} from './events.ts'
 import type { InferenceRequest, ToolCall } from './request.ts'
 import type { Usage } from './usage.ts'
 
@@ -8,6 +15,8 @@ export interface InferenceResult {
   choices: ResultChoice[]
   /** Data of `native` events, in order: a writer uses those of its own dialect. */
   natives: { dialect: DialectName; data: unknown }[]
+  /** The frames in their order, if the gateway's own tools were called between them. */
+  frames?: readonly InferenceFrame[]
 }
 
 export interface ResultChoice {

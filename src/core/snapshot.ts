@@ -108,6 +108,8 @@ export interface WorkspaceRecord {
   readonly defaultProviderSort: string | null
   /** Those of requests that do not set them otherwise; absent: none. */
   readonly plugins?: readonly PluginOptions[]
+  /** Server tools that its requests may not use, as they were set; absent: none. */
+  readonly disabledServerTools?: readonly string[]
   /** Absent: it logs no prompts and answers. */
   readonly contentLogging?: ContentLogging
   /**

@@ -55,9 +55,9 @@ const providerPreferences = openObject({
 const stopCondition = t.Union([
   openObject({ type: t.Literal('step_count_is'), step_count: t.Integer({ minimum: 1 }) }),
   openObject({ type: t.Literal('max_cost'), max_cost_in_dollars: t.Number({ minimum: 0 }) }),
-  openObject({ type: t.Literal('has_tool_call') }),
-  openObject({ type: t.Literal('max_tokens_used') }),
-  openObject({ type: t.Literal('finish_reason_is') }),
+  openObject({ type: t.Literal('has_tool_call'), tool_name: t.String() }),
+  openObject({ type: t.Literal('max_tokens_used'), max_tokens: t.Integer({ minimum: 0 }) }),
+  openObject({ type: t.Literal('finish_reason_is'), reason: t.String() }),
 ])
 
 const traceName = optional(t.String())

@@ -1,6 +1,6 @@
 import { badRequest } from '../core/errors.ts'
 import type { JsonObject } from '../core/events.ts'
-import { asList, isObject, isString, objectsIn } from '../core/json.ts'
+import { asList, isString, objectsIn } from '../core/json.ts'
 import { quoted } from './mismatch.ts'
 import type { Plugin } from './plugin-schema.ts'
 
@@ -24,7 +24,7 @@ interface Asking extends JsonObject {
 
 /** Rejects what the caller asks of the gateway and this version lacks: 400 with its name, never silence. */
 export function refuseUnbuilt(body: Asking): void {
-  const { plugins, transforms, tools, stop_server_tools_when } = body
+  const { plugins, transforms } = body
   for (const [i, plugin] of (plugins ?? []).entries()) refusePlugin(plugin, `plugins[${i}]`)
   const [transform] = asList(transforms)
   if (transform !== undefined) {
@@ -33,13 +33,6 @@ export function refuseUnbuilt(body: Asking): void {
       'transforms[0]',
     )
   }
-  if (asList(stop_server_tools_when).length === 0) return
-  const other = asList(tools).findIndex((tool) => isObject(tool) && !isCallers(tool))
-  if (other === -1) return
-  throw badRequest(
-    `holds for tools that this gateway runs, and it does not run tools yet; no provider accepts such a condition for tools[${other}]`,
-    'stop_server_tools_when',
-  )
 }
 
 /** A call of a second endpoint beside a slow one would be a second charge. */
@@ -69,16 +62,14 @@ function refusePlugin(plugin: Plugin, path: string): void {
   )
 }
 
-/** The first tool that the gateway would have to run: only the providers that run it themselves can serve it. */
+/** Tools of gateways, and tools that run programs of a model. */
+const SERVED =
+  /^(?:(?:openrouter|sluice):.|(?:code_interpreter|code_execution|bash|shell|apply_patch|computer|computer_use|text_editor)(?:_preview)?(?:_\d{8})?$)/
+
+/** The first tool that only some providers run; the loop of server tools removes those that the gateway runs. */
 export function serverToolOf({ tools }: JsonObject): string | undefined {
   for (const { type } of objectsIn(tools)) {
-    if (isString(type) && type.startsWith('openrouter:')) return type
+    if (isString(type) && SERVED.test(type)) return type
   }
   return undefined
 }
-
-const CALLERS_TYPES = new Set<unknown>(['function', 'custom', 'namespace'])
-
-/** A tool that the caller's program runs: a condition that ends a loop of server tools holds without a loop. */
-const isCallers = ({ type, name, functionDeclarations }: JsonObject): boolean =>
-  type === undefined ? isString(name) || functionDeclarations !== undefined : CALLERS_TYPES.has(type)

@@ -2,7 +2,7 @@ import type { Attempt } from '../core/attempt.ts'
 import type { Caller, RequestOrigin } from '../core/caller.ts'
 import type { Cancellation } from '../core/cancellation.ts'
 import type { Carrier } from '../core/carrier.ts'
-import type { JsonObject } from '../core/events.ts'
+import type { InferenceFrames, JsonObject } from '../core/events.ts'
 import type { AttemptOutcome, JournalEntry, Parent, Settlement } from '../core/generation.ts'
 import type { ContentLog } from '../core/generation-content.ts'
 import type { InferenceRequest, RoutedRequest } from '../core/request.ts'
@@ -20,7 +20,7 @@ import type { Rates } from './admission/rates.ts'
 import type { Running } from './admission/running.ts'
 import type { ContentRecord } from './content-log/record.ts'
 import type { Active } from './plugins/enabled.ts'
-import type { Meter, Metering } from './reply/meter.ts'
+import type { Ending, Meter, Metering } from './reply/meter.ts'
 import type { Ticker } from './reply/ticker.ts'
 import type { CacheOptions } from './response-cache/cache-options.ts'
 import type { Lookup } from './response-cache/lookup.ts'
@@ -48,6 +48,16 @@ interface Refused {
   readonly instead?: Attempt
 }
 
+/** Bounds of server tools that no request can lift. */
+interface ToolBounds {
+  /** Steps of one request. */
+  readonly steps: number
+  /** Of one call. */
+  readonly callMs: number
+  /** Of one request. */
+  readonly totalMs: number
+}
+
 /** The dependencies of every generation. */
 export interface RunDeps {
   readonly upstream: Upstream
@@ -66,6 +76,7 @@ export interface RunDeps {
   readonly ledger: Ledger
   readonly rates: Rates
   readonly running: Running
+  readonly toolBounds: ToolBounds
   readonly ticker: Ticker
   readonly measurements: Pick<Meters, 'of' | 'recentOf'>
   readonly conversations: Conversations
@@ -127,6 +138,14 @@ export interface Opening<Request extends RoutedRequest = RoutedRequest> {
   readonly startedAt: number
 }
 
+/** The steps of a request as one generation. */
+export interface StepLoop {
+  /** The first step's reply, continued by all further steps. Rejects as `dispatch` does. */
+  start(): Promise<{ attempt: Attempt; frames: InferenceFrames; dropped: string[] }>
+  /** Settles the step that runs, if one does, and returns the sum of all. */
+  settle(ending: Ending): Promise<Closing>
+}
+
 /**
  * One generation, from its plan to its settlement. A request has one such object, created with all its fields and passed
  * from stage to stage (`pipeline.ts`). It is settled exactly once.
@@ -135,6 +154,8 @@ export interface Generation<Kind extends Metering = Metering, Request extends Ro
   readonly id: string
   readonly deps: RunDeps
   readonly opening: Opening<Request>
+  /** The steps of a request with server tools, of which this is the first; null without such tools. */
+  loop: StepLoop | null
   readonly request: Request
   readonly caller: Caller
   readonly startedAt: number

@@ -181,6 +181,7 @@ function opened<Kind extends Metering, Request extends RoutedRequest>(
     id,
     deps,
     opening,
+    loop: null,
     request,
     caller,
     startedAt,
@@ -222,8 +223,11 @@ function opened<Kind extends Metering, Request extends RoutedRequest>(
 const NONE_DROPPED: string[] = []
 
 function followCaller({ opening: { signal }, cancellation }: Generation): void {
-  if (signal.aborted) cancel(cancellation, new CallerDisconnected())
-  else signal.addEventListener('abort', () => cancel(cancellation, new CallerDisconnected()), { once: true })
+  // A step of a loop follows the first one, which a shutdown may have cancelled.
+  const follow = (): void =>
+    cancel(cancellation, signal.reason instanceof ShutdownError ? signal.reason : new CallerDisconnected())
+  if (signal.aborted) follow()
+  else signal.addEventListener('abort', follow, { once: true })
 }
 
 /** Ends a generation: it no longer counts as running, and its body's memory is released. */

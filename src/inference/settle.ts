@@ -6,7 +6,6 @@ import type { Closing, RoutingMetadata } from '../core/result.ts'
 import { completionTokens, NO_USAGE, promptTokens } from '../core/usage.ts'
 import { pricingOf } from './admission/fit.ts'
 import { FREE } from './admission/price.ts'
-import type { ContentRecord } from './content-log/record.ts'
 import type { Generation } from './generation.ts'
 import { heldFor } from './journal-entry.ts'
 import type { Ending, Settled } from './reply/meter.ts'
@@ -17,19 +16,23 @@ import { timingsOf } from './times.ts'
 import { CallerDisconnected } from './upstream/abort.ts'
 import { callerClosed, errorForCaller, isReported, withRouting } from './upstream/failure.ts'
 
-/** Resolves once the row is committed. Further calls return the first settlement. */
+/**
+ * Resolves once the row is committed; of a request with server tools, the rows of all its steps. Further calls return the
+ * first settlement.
+ */
 export function settle(generation: Generation, ending: Ending): Promise<Closing> {
-  generation.settling ??= settleOnce(generation, ending)
+  generation.settling ??= generation.loop ? generation.loop.settle(ending) : settleAlone(generation, ending)
   return generation.settling
 }
 
-async function settleOnce(generation: Generation, ending: Ending): Promise<Closing> {
-  const { deps, content, caller, meter, admission } = generation
+/** Settles the generation itself. The content of a request with server tools is complete only after its last step. */
+export async function settleAlone(generation: Generation, ending: Ending): Promise<Closing> {
+  const { deps, caller, meter, admission } = generation
   const attempt = generation.current ?? admission.attempts[0]
   if (attempt === undefined) throw new Error('a plan without attempts')
   if (ending === 'complete') generation.answered = attempt
   generation.times.endedAt = performance.now()
-  const logged = content && ended(generation, content, ending)
+  const logged = generation.loop === null ? endedContent(generation, ending) : null
   const { settlement, cost } = settledBy(generation, ending, attempt)
   try {
     await deps.ledger.settle(admission.hold, settlement)
@@ -101,10 +104,16 @@ function routingOf({ plan, admission, times, tries, cached, deps, id }: Generati
 /** A provider that is not sent the field cannot serve the requested tier. */
 const TIER_FIELD = 'service_tier'
 
+/** Logs the content of a request with server tools, as its caller got it. */
+export function logContent(generation: Generation, ending: Ending): void {
+  const logged = endedContent(generation, ending)
+  if (logged) generation.deps.contents.add(logged)
+}
+
 /** An error of the content log never fails the reply. */
-function ended({ id, deps }: Generation, record: ContentRecord, ending: Ending): EndedContent | null {
+function endedContent({ id, deps, content }: Generation, ending: Ending): EndedContent | null {
   try {
-    return record.end(ending)
+    return content?.end(ending) ?? null
   } catch (error) {
     deps.onLost(error, id)
     return null

@@ -76,6 +76,11 @@ export function createRun({
     ledger,
     rates: createRates(now),
     running: createRunning(),
+    toolBounds: {
+      steps: config.toolSteps,
+      callMs: config.toolCallSeconds * 1000,
+      totalMs: config.toolSeconds * 1000,
+    },
     ticker,
     contents: stores.contents,
     onSettled(settlement, caller, incoming) {

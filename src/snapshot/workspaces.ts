@@ -52,6 +52,7 @@ const recordOf = (row: Row): WorkspaceRecord => ({
   defaultTextModel: row.default_text_model,
   defaultImageModel: row.default_image_model,
   defaultProviderSort: row.default_provider_sort,
+  ...(row.disabled_server_tools?.length && { disabledServerTools: row.disabled_server_tools }),
   ...(row.rate_limits && { rateLimits: row.rate_limits }),
   ...(row.plugins?.length && { plugins: row.plugins }),
   ...loggingOf(row),

@@ -40,7 +40,7 @@ interface ToolContext {
   readonly pay: Facilities['pay']
 }
 
-interface ToolResult {
+export interface ToolResult {
   /** For the model, which reads it as data. Cut at the bound of the loop. */
   readonly text: string
   /** Fields of the tool's own output item in the Responses API, such as `action` or `url`; absent: none. */

@@ -80,27 +80,28 @@ describe.each(paths)('%s', (path) => {
   })
 })
 
-test.each(paths.filter((path) => path !== '/completions'))(
-  '%s refuses a server tool by its type',
-  async (path) => {
-    const { status, message } = await send(path, { tools: [{ type: 'openrouter:datetime' }] })
-    expect(status).toBe(400)
-    expect(message).toStartWith('"openrouter:datetime" is a server tool: this gateway does not run tools yet')
-  },
-)
+const WITH_TOOLS = paths.filter((path) => path !== '/completions')
 
-test('a condition on server tools holds if the caller runs all tools, and is refused for tools of a provider', async () => {
-  const path = '/chat/completions'
-  const stop_server_tools_when = [{ type: 'step_count_is', step_count: 1 }]
-  const own = { type: 'function', function: { name: 'f' } }
-  expect((await send(path, { stop_server_tools_when, tools: [own] })).status).toBe(200)
-  const { status, message } = await send(path, {
-    stop_server_tools_when,
-    tools: [own, { type: 'web_search' }],
-  })
+test.each(WITH_TOOLS)('%s refuses an unknown server tool with the known ones', async (path) => {
+  const { status, message } = await send(path, { tools: [{ type: 'openrouter:magic' }] })
   expect(status).toBe(400)
-  expect(message).toStartWith('stop_server_tools_when: holds for tools that this gateway runs')
-  expect(message).toEndWith('for tools[1]')
+  expect(message).toStartWith(
+    '"openrouter:magic" is not a tool that this gateway runs. It runs openrouter:calculator, openrouter:datetime',
+  )
+})
+
+test.each(WITH_TOOLS)('%s refuses a tool that runs programs, and says why', async (path) => {
+  for (const type of ['openrouter:bash', 'sluice:code_interpreter']) {
+    const { status, message } = await send(path, { tools: [{ type }] })
+    expect(status).toBe(400)
+    expect(message).toStartWith(`"${type}" runs programs of a model, and this gateway runs none`)
+  }
+})
+
+test('the programs of a provider are refused where only a provider of another dialect answers', async () => {
+  const { status, message } = await send('/responses', { tools: [{ type: 'code_interpreter' }] })
+  expect(status).toBe(400)
+  expect(message).toContain('runs programs of a model')
 })
 
 test('the variant :online is refused, as the first model and as a fall-back', async () => {

@@ -32,6 +32,11 @@ export function readTools({ tools, toolConfig }: GeminiBody, keep: Keep): Tool[]
       keep.rest(declared, DECLARATION, 'tools.functionDeclarations.')
       if (allowed === null || allowed.has(name)) read.push(functionOf(declared))
     }
+    // A tool of the gateway, in the form of all other dialects.
+    if (others.type) {
+      read.push({ type: 'other', data: { ...others } })
+      continue
+    }
     for (const [type, value] of Object.entries(others)) {
       if (isObject(value)) read.push({ type: 'other', data: { type, [type]: value } })
     }

@@ -70,6 +70,7 @@ const declaration = openObject({
 const tool = openObject({
   functionDeclarations: optional(t.Array(declaration)),
   googleSearch: optional(anyObject('Search the web: providers of this dialect alone')),
+  type: optional(t.String({ description: 'A tool that the gateway runs, such as openrouter:datetime' })),
 })
 
 const toolConfig = openObject({

@@ -8,6 +8,7 @@ import { isSealed } from '../opaque.ts'
 import { sourceOf } from './build-content.ts'
 import { callIdOf, isBlank, NOT_SENT } from './fields.ts'
 import { messagesBody } from './schema.ts'
+import { OWN_BLOCK } from './write-server-tool.ts'
 
 /**
  * The body of a caller of this dialect for a provider of it: what the caller sent, unknown fields at every level
@@ -119,9 +120,13 @@ function forwardedBlock(block: unknown, role: unknown, drop: Drop): unknown[] {
     case 'tool_result':
       return [withId(withContents(block), 'tool_use_id')]
     default:
-      return [block]
+      return isOwnTool(block) ? leaveOut(`messages.content.${String(block.type)}`, drop) : [block]
   }
 }
+
+/** What the gateway's own tools did in former turns: only Anthropic's tools mean something to Anthropic. */
+const isOwnTool = ({ id, tool_use_id }: JsonObject): boolean =>
+  [id, tool_use_id].some((each) => isString(each) && each.startsWith(OWN_BLOCK))
 
 function withoutSealed(block: JsonObject, drop: Drop): JsonObject {
   const citations = asList(block.citations)

@@ -124,6 +124,9 @@ const nativeBlock = openObject({
     'container_upload',
     'compaction',
     'fallback',
+    // Results of the gateway's own tools.
+    'calculator_tool_result',
+    'datetime_tool_result',
   ]),
 })
 const toolChangeBlock = openObject({ type: oneOf(['tool_addition', 'tool_removal']) })

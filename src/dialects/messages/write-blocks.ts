@@ -4,6 +4,7 @@ import { isString } from '../../core/json.ts'
 import { words } from '../../core/words.ts'
 import { createJsonEnd } from '../json-text.ts'
 import { seal } from '../opaque.ts'
+import { writeServerTool } from './write-server-tool.ts'
 import { addBlock, addDelta, type BlockState, closeBlock, type OpenCall, startBlock } from './write-state.ts'
 import { writeThoughts } from './write-thoughts.ts'
 
@@ -106,6 +107,9 @@ function writeNow(event: InferenceEvent, state: BlockState): void {
     }
     case 'annotation':
       addCitation(event.annotation, state)
+      break
+    case 'server-tool':
+      writeServerTool(event.call, state)
       break
     case 'image':
       addBlock(state, { type: 'image', source: sourceOf(event.url) })

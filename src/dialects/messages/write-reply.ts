@@ -49,18 +49,19 @@ interface Made extends JsonObject {
 }
 
 function viewResult(
-  { choices }: InferenceResult,
+  result: InferenceResult,
   natives: readonly MessagesNative[],
   reply: ReplyContext,
   { finishes }: Closing,
 ): Made {
   const collector = createCollector()
   const state = newBlockState(collector, reply)
-  const [choice] = choices
+  const [choice] = result.choices
   const { blocks, fields } = foreignOf(natives)
   // Anthropic explains a refusal beside the stop reason.
   const isOwn = fields.stop_reason !== undefined
-  if (choice) writeBlocks(eventsOfChoice(isOwn ? { ...choice, refusal: '' } : choice), state)
+  if (result.frames) for (const { events } of result.frames) writeBlocks(events, state)
+  else if (choice) writeBlocks(eventsOfChoice(isOwn ? { ...choice, refusal: '' } : choice), state)
   endBlocks(state)
   return {
     content: [...blocks, ...collector.content],

@@ -114,7 +114,9 @@ function writeFrame({ events }: InferenceFrame, state: StreamState): void {
     for (const event of natives) relay(event, state)
     return
   }
-  const shown = events.filter((event) => 'choice' in event && event.choice === 0)
+  const shown = events.filter((event) =>
+    'choice' in event ? event.choice === 0 : event.type === 'server-tool',
+  )
   if (shown.length === 0) return
   start(state, {})
   if (!state.isRelay) writeBlocks(shown, state.blocks)

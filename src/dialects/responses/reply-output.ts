@@ -54,6 +54,7 @@ export function addEvents(output: Output, events: readonly InferenceEvent[]): st
 function addEvent(output: Output, event: InferenceEvent): string {
   const native = nativeEventOf(event)
   if (native) return output.natives.write(native)
+  if (event.type === 'server-tool') return output.addServerTool(event.call)
   if (!('choice' in event) || event.choice !== 0) return ''
   switch (event.type) {
     case 'refusal-delta':

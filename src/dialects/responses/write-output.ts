@@ -1,4 +1,4 @@
-import type { InferenceEvent, JsonObject, ReasoningDetail } from '../../core/events.ts'
+import type { InferenceEvent, JsonObject, ReasoningDetail, ServerToolCall } from '../../core/events.ts'
 import { textOf } from '../../core/json.ts'
 import { ITEM } from './items.ts'
 import type { NamedTool } from './tool-names.ts'
@@ -22,6 +22,7 @@ import {
   type ReasoningOutput,
   type ThoughtPart,
 } from './write-reasoning.ts'
+import { itemTypeOf, openServerTool, type ServerToolOutput } from './write-server-tool.ts'
 
 interface OutputOptions {
   readonly events: EventWriter
@@ -46,6 +47,7 @@ export interface Output {
   addAnnotation(annotation: Extract<InferenceEvent, { type: 'annotation' }>['annotation']): string
   addImage(url: string): string
   addAudio(audio: JsonObject): string
+  addServerTool(call: ServerToolCall): string
   readonly natives: Natives
   /** Ends what is open. */
   close(status: ItemStatus): string
@@ -62,6 +64,7 @@ interface OutputState {
   /** A call that was announced and whose start has not come. */
   announced: CallOutput | null
   image: OutputItem | null
+  serverTool: ServerToolOutput | null
   /** Details that came within a message: the message continues, and they follow it. */
   late: ReasoningDetail[]
   textLength: number
@@ -82,6 +85,7 @@ export function createOutput({ events, tools, ...options }: OutputOptions): Outp
     reasoning: null,
     announced: null,
     image: null,
+    serverTool: null,
     late: [],
     textLength: 0,
   }
@@ -132,6 +136,7 @@ export function createOutput({ events, tools, ...options }: OutputOptions): Outp
     addAnnotation: (annotation) => inMessage(state, (item) => item.addAnnotation(annotation)),
     addImage: (url) => addImage(state, url),
     addAudio: (audio) => inMessage(state, (item) => item.addAudio(audio)),
+    addServerTool: (call) => addServerTool(call, state),
     natives: createNatives(events, items, (native) => announce(state, native)),
     close: (status) => items.close(status) + leave(state),
     items: () => items.all.flatMap(({ complete }) => (complete === null ? [] : [complete])),
@@ -172,6 +177,15 @@ function addImage(state: OutputState, url: string): string {
   const { items } = state
   const left = leave(state)
   return left + items.add(writeImage(items.slotOf(ITEM.imageGenerationCall, null), url)).text
+}
+
+function addServerTool(call: ServerToolCall, state: OutputState): string {
+  const left = leave(state)
+  if (call.status !== 'in_progress') return left + (state.serverTool?.finish(call) ?? '')
+  const { items } = state
+  const { text, item } = items.add(openServerTool(items.slotOf(itemTypeOf(call), null), call))
+  state.serverTool = item
+  return left + text
 }
 
 function announce(state: OutputState, native: JsonObject): Opened | null {

@@ -9,14 +9,16 @@ import { estimatePrompt } from '../admission/estimate.ts'
 import { metered } from '../filters/output/apply.ts'
 import type { Conversation, Opening, RunDeps } from '../generation.ts'
 import { begin, end } from '../pipeline.ts'
-import { collect } from '../reply/collect.ts'
+import { collect, collectInOrder } from '../reply/collect.ts'
 import { createMeter } from '../reply/meter.ts'
 import type { ResponseRecorder } from '../reply/recorder.ts'
 import { createTextStream, type TextStream } from '../reply/text-stream.ts'
 import { createToolWatch } from '../reply/tool-watch.ts'
 import { needsOf } from '../routing/needs.ts'
 import { fail, metadataOf, settle } from '../settle.ts'
-import { withSteps } from '../steps/family.ts'
+import { newStepTotals, withSteps } from '../steps/family.ts'
+import { createToolLoop } from '../tools/loop.ts'
+import { toolRequestOf } from '../tools/requested.ts'
 import { mayRetain } from '../upstream/context-cache/apply.ts'
 import { dispatch } from '../upstream/dispatch.ts'
 import type { Dispatched } from '../upstream/first-content.ts'
@@ -33,6 +35,23 @@ export function beginConversation(
   opening: Opening<InferenceRequest>,
   deps: RunDeps,
 ): Conversation | Promise<Conversation> {
+  const asked =
+    opening.request.tools.length > 0
+      ? toolRequestOf(opening.request, opening.caller.workspace, deps.web)
+      : null
+  if (asked === null) return beginStep(opening, deps)
+  const steps = opening.steps ?? newStepTotals()
+  const first = beginStep({ ...opening, request: asked.request, steps, cache: undefined }, deps)
+  const openStep = (step: Opening<InferenceRequest>) => beginStep(step, deps)
+  const looped = (generation: Conversation): Conversation => {
+    generation.loop = createToolLoop(generation, steps, asked, openStep)
+    return generation
+  }
+  return first instanceof Promise ? first.then(looped) : looped(first)
+}
+
+/** Plans and admits one generation. */
+function beginStep(opening: Opening<InferenceRequest>, deps: RunDeps): Conversation | Promise<Conversation> {
   const { request, caller, startedAt } = opening
   const mayCacheSeparately =
     deps.contexts !== null && mayRetain(request.preferences) && !retainsNothing(caller.key)
@@ -77,9 +96,12 @@ export async function runToEnd(
   generation: Conversation,
   gather?: Ingress['gather'],
 ): Promise<{ dispatched: Dispatched; result: InferenceResult }> {
-  const dispatched = await dispatch(generation, gather)
+  const { loop } = generation
+  const dispatched = await (loop ? loop.start() : dispatch(generation, gather))
   generation.dropped = dispatched.dropped
-  const result = await collect(dispatched.frames, generation.isCounted ? uncounted : generation.meter.see)
+  const result = await (loop
+    ? collectInOrder(dispatched.frames)
+    : collect(dispatched.frames, generation.isCounted ? uncounted : generation.meter.see))
   generation.content?.takeResult(result)
   return { dispatched, result }
 }
@@ -99,7 +121,7 @@ export async function streamedReply(
 ): Promise<TextStream> {
   try {
     if (recorder) await recorder.begin(unansweredContext(generation))
-    const starting = dispatch(generation)
+    const starting = generation.loop ? generation.loop.start() : dispatch(generation)
     return createTextStream({
       generation,
       starting,

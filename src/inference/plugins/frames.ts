@@ -2,7 +2,10 @@ import type { FrameBatch, InferenceFrames } from '../../core/events.ts'
 import type { Conversation } from '../generation.ts'
 import type { Dispatched } from '../upstream/first-content.ts'
 
-/** The reply as the plugins of the request leave it. The provider's frames are counted before a plugin sees them. */
+/**
+ * The reply as the plugins of the request leave it. The provider's frames are counted before a plugin sees them; a loop of
+ * server tools has counted its own.
+ */
 export function throughPlugins(generation: Conversation, dispatched: Dispatched): Dispatched {
   const { opening, request } = generation
   const { plugins } = opening
@@ -10,7 +13,7 @@ export function throughPlugins(generation: Conversation, dispatched: Dispatched)
   const looking = plugins.active.filter(({ plugin }) => plugin.frames !== undefined)
   if (looking.length === 0) return dispatched
   const context = plugins.contextOf(request, opening.signal)
-  let frames: InferenceFrames = counted(dispatched.frames, generation)
+  let frames = generation.loop ? dispatched.frames : counted(dispatched.frames, generation)
   for (const { plugin, options } of looking.toReversed())
     frames = plugin.frames?.(frames, options, context) ?? frames
   generation.isCounted = true

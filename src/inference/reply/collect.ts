@@ -22,6 +22,13 @@ export async function collect(
   return result
 }
 
+/** The same with the frames, for a reply that writers show in its order. They are not counted here. */
+export async function collectInOrder(frames: InferenceFrames): Promise<InferenceResult> {
+  const inOrder: InferenceFrame[] = []
+  const result = await collect(frames, (frame) => inOrder.push(frame))
+  return { ...result, frames: inOrder }
+}
+
 export function addEvent(result: InferenceResult, event: InferenceEvent): void {
   switch (event.type) {
     case 'response-start':
@@ -34,13 +41,17 @@ export function addEvent(result: InferenceResult, event: InferenceEvent): void {
       for (const finish of event.finishes) choiceOf(result, finish.choice).finish = finish
       return
     case 'usage':
+    case 'server-tool':
       return
     default:
       addToChoice(choiceOf(result, event.choice), event)
   }
 }
 
-type ChoiceEvent = Exclude<InferenceEvent, { type: 'response-start' | 'native' | 'response-end' | 'usage' }>
+type ChoiceEvent = Exclude<
+  InferenceEvent,
+  { type: 'response-start' | 'native' | 'response-end' | 'usage' | 'server-tool' }
+>
 
 function addToChoice(choice: ResultChoice, event: ChoiceEvent): void {
   switch (event.type) {

@@ -166,12 +166,13 @@ async function startReading(streaming: Streaming): Promise<AsyncIterator<FrameBa
 /** Encodes frames of the batch, up to one burst. */
 function writeBurst(streaming: Streaming): void {
   const { batch, writer, long } = streaming
-  const { meter, content, isCounted } = streaming.generation
+  const { meter, content, isCounted, loop } = streaming.generation
   const until = Math.min(batch.length, streaming.written + SILENT_FRAMES)
   while (streaming.written < until && streaming.unsent.length < BURST_CHARACTERS && long.isEmpty) {
     const frame = batch[streaming.written]!
     streaming.written += 1
-    if (!isCounted) meter.see(frame)
+    // A loop of server tools counts the frames of each step by itself.
+    if (!isCounted && loop === null) meter.see(frame)
     content?.see(frame)
     streaming.unsent += writer?.write(frame) ?? ''
   }

@@ -5,6 +5,7 @@ import type { Route } from '../../core/route.ts'
 import { SAMPLING_PARAMETERS } from '../../core/sampling-parameters.ts'
 import type { EndpointRecord, Pricing, ProviderRecord } from '../../core/snapshot.ts'
 import { isPriced } from '../admission/price.ts'
+import { notRun } from '../tools/requested.ts'
 import { dataExclusion } from './data-rules.ts'
 import { dialectsOf } from './endpoint-dialects.ts'
 import { isNamed } from './endpoint-tags.ts'
@@ -37,14 +38,11 @@ const rules: readonly Rule[] = [
   },
   (endpoint, provider, { request: { serverTool, dialect } }) =>
     serverTool === undefined ||
-    (provider.quirks.serverTools === true &&
+    ((provider.quirks.serverTools === true || !serverTool.includes(':')) &&
       dialect !== null &&
       dialectsOf(provider, endpoint).includes(dialect))
       ? null
-      : {
-          rule: 'input',
-          sentence: `${JSON.stringify(serverTool.slice(0, 60))} is a server tool: this gateway does not run tools yet, and ${provider.name} does not run it for this request. Send a function that your program runs, or a tool of the provider`,
-        },
+      : { rule: 'input', sentence: notRun(serverTool) },
   (endpoint) =>
     endpoint.pricing
       ? null

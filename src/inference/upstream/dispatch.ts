@@ -39,7 +39,8 @@ export const dispatch = (generation: Conversation, gather?: Gather): Promise<Dis
 async function fromProviders(generation: Conversation): Promise<Dispatched> {
   const { attempt, answer, dropped } = await tryAttempts(conversationCodec, generation)
   if (generation.plan.eligible.length > 1) rememberEndpoint(generation, attempt)
-  return throughPlugins(generation, guarded(generation, { attempt, frames: answer, dropped }))
+  const dispatched = guarded(generation, { attempt, frames: answer, dropped })
+  return generation.loop ? dispatched : throughPlugins(generation, dispatched)
 }
 
 /** The conversation's next request prefers this endpoint. */

@@ -1,0 +1,36 @@
+import type { JsonObject, ServerToolCall } from '../../core/events.ts'
+import { fieldsOf, objectsIn } from '../../core/json.ts'
+import { addBlock, type BlockState } from './write-state.ts'
+
+/**
+ * A call of the gateway's own tools as blocks: `server_tool_use` when it starts, then the block of its result. Searches
+ * and fetches have Anthropic's blocks; those of other tools are named alike and hold the text.
+ */
+export function writeServerTool(call: ServerToolCall, state: BlockState): void {
+  const { name, status, arguments: input } = call
+  const id = blockIdOf(call)
+  if (status === 'in_progress') addBlock(state, { type: 'server_tool_use', id, name, input })
+  else addBlock(state, { type: `${name}_tool_result`, tool_use_id: id, content: contentOf(call) })
+}
+
+const blockIdOf = ({ id }: ServerToolCall): string => `${OWN_BLOCK}${id.replace(/[^A-Za-z0-9_]/g, '_')}`
+/** Tells the blocks of the gateway's own tools from those of Anthropic, which alone are sent back to it. */
+export const OWN_BLOCK = 'srvtoolu_sluice_'
+
+function contentOf({ name, status, text, item }: ServerToolCall): unknown {
+  if (status === 'failed') return { type: `${name}_tool_result_error`, error_code: 'unavailable' }
+  if (name === 'web_search') return objectsIn(fieldsOf(item['action'])['sources']).map(searchResult)
+  if (name !== 'web_fetch') return [{ type: 'text', text }]
+  const { url = null, title = null } = item
+  const source = { type: 'text', media_type: 'text/plain', data: text }
+  const document = { type: 'document', source, title }
+  return { type: 'web_fetch_result', url, content: document, retrieved_at: null }
+}
+
+const searchResult = ({ url, title = '' }: JsonObject): JsonObject => ({
+  type: 'web_search_result',
+  url,
+  title,
+  encrypted_content: '',
+  page_age: null,
+})

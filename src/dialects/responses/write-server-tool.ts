@@ -1,0 +1,53 @@
+import type { JsonObject, ServerToolCall } from '../../core/events.ts'
+import { ITEM } from './items.ts'
+import { type Opened, type OutputItem, type Slot, writeAdded, writeDone } from './write-item.ts'
+
+/** The item of one call of the gateway's own tools. */
+export interface ServerToolOutput extends OutputItem {
+  finish(call: ServerToolCall): string
+}
+
+/** OpenAI's shorthands have OpenAI's item, which its clients know; all others are named as in OpenRouter's API. */
+export const itemTypeOf = ({ type, name }: ServerToolCall): string =>
+  type.startsWith('web_search') ? ITEM.webSearchCall : `openrouter:${name}`
+
+/** The events of OpenAI's item between `output_item.added` and `output_item.done`. */
+const SEARCH = 'response.web_search_call'
+
+export function openServerTool(slot: Slot, call: ServerToolCall): Opened<ServerToolOutput> {
+  const type = itemTypeOf(call)
+  const place = { item_id: slot.id, output_index: slot.index }
+  const report = (stage: string): string =>
+    type === ITEM.webSearchCall ? slot.events.write(`${SEARCH}.${stage}`, place) : ''
+  const shared = { id: slot.id, type, ...argumentsOf(call, type) }
+  let complete: JsonObject | null = null
+  const done = (item: JsonObject): string => {
+    complete = item
+    return writeDone(slot, item)
+  }
+  const item: ServerToolOutput = {
+    slot,
+    type,
+    get complete() {
+      return complete
+    },
+    // It stays open until its result is there.
+    mayGoOn: () => complete === null,
+    close: () => (complete === null ? done({ ...shared, status: 'incomplete' }) : ''),
+    finish({ status, item: fields, text }) {
+      if (complete !== null) return ''
+      const isDone = status === 'completed'
+      // The items of OpenRouter's API have no status for a failure.
+      const failed = type === ITEM.webSearchCall ? 'failed' : 'incomplete'
+      const shown = isDone ? fields : { error: text }
+      return report('completed') + done({ ...shared, ...shown, status: isDone ? 'completed' : failed })
+    },
+  }
+  const begun = { ...shared, status: 'in_progress' }
+  return { text: writeAdded(slot, begun) + report('in_progress') + report('searching'), item }
+}
+
+function argumentsOf({ arguments: args }: ServerToolCall, type: string): JsonObject {
+  if (type !== ITEM.webSearchCall && type !== 'openrouter:web_search') return {}
+  return { action: { type: 'search', query: String(args['query'] ?? '') } }
+}

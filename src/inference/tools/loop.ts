@@ -1,0 +1,297 @@
+import { signalOf, throwIfCancelled } from '../../core/cancellation.ts'
+import type {
+  Finish,
+  FrameBatch,
+  InferenceEvent,
+  InferenceFrame,
+  InferenceFrames,
+} from '../../core/events.ts'
+import type { InferenceRequest, Message } from '../../core/request.ts'
+import type { Closing } from '../../core/result.ts'
+import type { Conversation, Opening, StepLoop, StepTotals } from '../generation.ts'
+import { end } from '../pipeline.ts'
+import { throughPlugins } from '../plugins/frames.ts'
+import type { Ending } from '../reply/meter.ts'
+import { fail, logContent, metadataOf, settle, settleAlone } from '../settle.ts'
+import { type Family, stepOpening } from '../steps/family.ts'
+import { dispatch } from '../upstream/dispatch.ts'
+import type { Dispatched } from '../upstream/first-content.ts'
+import { type CallRunner, createCallRunner, type EndedCall, type WrittenCall } from './calls.ts'
+import type { ToolRequest } from './requested.ts'
+import { createStepReader, type Shown, type StepReader } from './step.ts'
+import { stoppedBy } from './stop.ts'
+import {
+  CALL_BOUND,
+  isCallBound,
+  STEP_BOUND,
+  TIME_BOUND,
+  type ToolReport,
+  tokensOf,
+  totalOf,
+  withToolStage,
+} from './totals.ts'
+
+/** Begins the generation of a further step. */
+type OpenStep = (opening: Opening<InferenceRequest>) => Conversation | Promise<Conversation>
+
+/** The state of one loop. */
+interface Loop {
+  readonly first: Conversation
+  readonly totals: StepTotals
+  readonly asked: ToolRequest
+  readonly openStep: OpenStep
+  readonly runner: CallRunner
+  readonly shown: Shown
+  readonly closings: Closing[]
+  readonly finishReasons: Set<string>
+  readonly calls: Map<string, number>
+  /** On the ticker's clock. */
+  readonly endsAt: number
+  request: InferenceRequest
+  step: Conversation
+  steps: number
+  settling: Promise<Closing> | null
+  finish: Finish
+  stopped: string | null
+}
+
+/** One step after the other: the model's calls of server tools are run between them. */
+export function createToolLoop(
+  first: Conversation,
+  totals: StepTotals,
+  asked: ToolRequest,
+  openStep: OpenStep,
+): StepLoop {
+  const { deps } = first
+  const { callMs, totalMs } = deps.toolBounds
+  const loop: Loop = {
+    first,
+    totals,
+    asked,
+    openStep,
+    runner: createCallRunner(asked, callMs, familyOf(first, totals), deps),
+    shown: { textLength: 0, nextDetail: 0, callIds: new Set(callIdsOf(asked.request)) },
+    closings: [],
+    finishReasons: new Set(),
+    calls: new Map(),
+    endsAt: deps.ticker.now() + totalMs,
+    request: asked.request,
+    step: first,
+    steps: 1,
+    settling: null,
+    finish: { choice: 0, reason: 'stop', native: null },
+    stopped: null,
+  }
+  return {
+    async start() {
+      const dispatched = await dispatch(first)
+      return throughPlugins(first, { ...dispatched, frames: framesOf(loop, dispatched) })
+    },
+    async settle(ending) {
+      await settleStep(loop, ending)
+      logContent(first, ending)
+      return {
+        ...totalOf(loop.closings, first.opening.parent === undefined),
+        finishes: [loop.finish],
+        serviceMetadata: withToolStage(metadataOf(first), reportOf(loop)),
+      }
+    },
+  }
+}
+
+const callIdsOf = ({ messages }: InferenceRequest): string[] =>
+  messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id))
+
+const reportOf = ({ steps, totals, calls, stopped }: Loop): ToolReport => ({
+  steps,
+  use: totals.tools,
+  calls,
+  stoppedBy: stopped,
+})
+
+/** A loop within a step of another generation, such as a member of a panel, belongs to that generation. */
+const familyOf = ({ id, opening, cancellation }: Conversation, steps: StepTotals): Family => ({
+  ...opening,
+  id: opening.parent?.id ?? id,
+  request: opening.parent?.request ?? opening.request,
+  signal: signalOf(cancellation),
+  steps,
+})
+
+/** Settles the current step once. The first step is the generation that the loop belongs to. */
+function settleStep(loop: Loop, ending: Ending): Promise<Closing> {
+  const { step, first } = loop
+  const settling =
+    loop.settling ??
+    (step === first ? settleAlone(first, ending) : settle(step, ending)).then((closing) => {
+      loop.closings.push(closing)
+      return closing
+    })
+  loop.settling = settling
+  return settling
+}
+
+async function* framesOf(loop: Loop, dispatched: Dispatched): InferenceFrames & AsyncGenerator<FrameBatch> {
+  let answering = dispatched
+  for (;;) {
+    const reader = readerOf(loop)
+    yield* shownFrames(loop, answering, reader)
+    const { calls, result, requested, handedOver, finish } = reader.end()
+    loop.totals.tools.requested += requested
+    loop.finish = handedOver > 0 || finish.reason !== 'tool_calls' ? finish : { ...finish, reason: 'stop' }
+    loop.finishReasons.add(finish.reason)
+    const settling = settleStep(loop, 'complete')
+    settling.catch(() => undefined)
+    // A reply that was cut may end within a call.
+    const isWhole = finish.reason === 'tool_calls' || finish.reason === 'stop'
+    const wasLast = loop.stopped !== null
+    const results = isWhole && !wasLast ? yield* runCalls(loop, calls) : []
+    await settling
+    if (loop.step !== loop.first) end(loop.step)
+    if (results.length === 0 || handedOver > 0) break
+    throwIfCancelled(loop.first.cancellation)
+    loop.stopped = reasonToStop(loop)
+    loop.request = nextRequest(loop, answering, result.choices[0], calls, results)
+    answering = await nextStep(loop)
+  }
+  yield [{ events: [{ type: 'response-end', finishes: [loop.finish] }] }]
+}
+
+/** One text is the answer in these dialects: what the model says before a call is a paragraph of it. */
+const SEPARATORS: Readonly<Record<string, string>> = { chat: '\n\n', gemini: '\n\n' }
+
+const readerOf = ({ shown, asked, first }: Loop): StepReader =>
+  createStepReader(
+    shown,
+    (name) => asked.byFunction.has(name),
+    SEPARATORS[first.request.dialect ?? 'chat'] ?? '',
+  )
+
+/** The frames of a step for the caller. They are counted before, because the caller does not see all of them. */
+async function* shownFrames(
+  loop: Loop,
+  { frames }: Dispatched,
+  reader: StepReader,
+): AsyncGenerator<FrameBatch, void> {
+  const { step } = loop
+  try {
+    for await (const batch of frames) {
+      const shown: InferenceFrame[] = []
+      for (const frame of batch) {
+        step.meter.see(frame)
+        const kept = reader.see(frame)
+        if (kept !== null) shown.push(kept)
+      }
+      if (shown.length > 0) yield shown
+    }
+  } catch (error) {
+    throw await stepFailed(loop, error)
+  }
+}
+
+/** The first step is settled by the reader of the reply, as without tools. */
+async function stepFailed(loop: Loop, error: unknown): Promise<unknown> {
+  const { step, first } = loop
+  if (step === first) return error
+  end(step)
+  if (first.request.stream && step.cancellation.reason === null)
+    await settleStep(loop, 'truncated').catch(() => undefined)
+  return fail(step, error)
+}
+
+/** Runs the calls at once, and shows each with its result in the model's order. */
+async function* runCalls(
+  loop: Loop,
+  calls: readonly WrittenCall[],
+): AsyncGenerator<FrameBatch, readonly EndedCall[]> {
+  const started = calls.map((call) => loop.runner.start(call))
+  const results: EndedCall[] = []
+  for (const { begun, ended } of started) {
+    yield [{ events: [{ type: 'server-tool', call: begun }] }]
+    const result = await ended
+    results.push(result)
+    loop.calls.set(begun.name, (loop.calls.get(begun.name) ?? 0) + 1)
+    yield [{ events: eventsOf(result) }]
+    if (result.refusal) throw result.refusal
+    throwIfCancelled(loop.first.cancellation)
+  }
+  return results
+}
+
+const eventsOf = ({ call, result }: EndedCall): InferenceEvent[] => [
+  { type: 'server-tool', call },
+  ...(result?.citations ?? []).map((annotation) => ({ type: 'annotation' as const, choice: 0, annotation })),
+  ...(result?.images ?? []).map((url) => ({ type: 'image' as const, choice: 0, url })),
+]
+
+/** Why the next step is the last one, which may call no tools; null: it is not. */
+function reasonToStop(loop: Loop): string | null {
+  const { asked, steps, closings, runner, totals, first, finishReasons } = loop
+  const progress = {
+    steps,
+    tokens: closings.reduce((sum, closing) => sum + tokensOf(closing), 0),
+    costNanoUsd: (closings[0]?.costNanoUsd ?? 0) + totals.costNanoUsd,
+    called: runner.called,
+    finishReasons,
+  }
+  const condition = stoppedBy(asked.stop, progress)
+  if (condition !== null) return condition
+  if (isCallBound(asked.stop, totals.tools.executed)) return CALL_BOUND
+  if (steps >= first.deps.toolBounds.steps) return STEP_BOUND
+  return first.deps.ticker.now() >= loop.endsAt ? TIME_BOUND : null
+}
+
+/** The conversation with the model's calls and their results. */
+function nextRequest(
+  { request, stopped }: Loop,
+  { attempt }: Dispatched,
+  said:
+    | { text: string; reasoning: string; reasoningDetails: NonNullable<Message['reasoningDetails']> }
+    | undefined,
+  calls: readonly WrittenCall[],
+  results: readonly EndedCall[],
+): InferenceRequest {
+  const { text = '', reasoning = '', reasoningDetails = [] } = said ?? {}
+  const turn: Message = {
+    role: 'assistant',
+    content: text === '' ? null : text,
+    toolCalls: calls.map(({ id, name, json, extra }) => ({
+      id,
+      name,
+      arguments: json.trim() === '' ? '{}' : json,
+      ...(extra && { extra }),
+    })),
+    ...(reasoning !== '' && { reasoning }),
+    ...(reasoningDetails.length > 0 && { reasoningDetails }),
+  }
+  const answers = results.map(
+    ({ call, message }): Message => ({ role: 'tool', toolCallId: call.id, content: message }),
+  )
+  const { toolChoice: asked, preferences, models } = request
+  const isForced = asked === 'required' || typeof asked === 'object'
+  const toolChoice = stopped !== null ? 'none' : isForced ? 'auto' : asked
+  return {
+    ...request,
+    messages: [...request.messages, turn, ...answers],
+    ...(toolChoice && { toolChoice }),
+    // The thoughts of the first step are signed by its provider.
+    models: [...new Set([attempt.model.id, ...models])],
+    preferences: {
+      ...preferences,
+      order: [...new Set([attempt.provider.slug, ...(preferences.order ?? [])])],
+    },
+  }
+}
+
+async function nextStep(loop: Loop): Promise<Dispatched> {
+  const { first, totals, openStep, request } = loop
+  const opening = stepOpening(familyOf(first, totals), 'tools', first.deps.now())
+  loop.step = await openStep({ ...opening, request })
+  loop.steps += 1
+  loop.settling = null
+  try {
+    return await dispatch(loop.step)
+  } catch (error) {
+    throw await stepFailed(loop, error)
+  }
+}

@@ -1,0 +1,141 @@
+import { badRequest, forbidden } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/events.ts'
+import { asList, fieldsOf, isObject, isString, restOf } from '../../core/json.ts'
+import type { FunctionTool, InferenceRequest, Tool, ToolChoice } from '../../core/request.ts'
+import type { WorkspaceRecord } from '../../core/snapshot.ts'
+import type { WebAccess } from '../../core/web-access.ts'
+import { serverTools } from '../../tools/index.ts'
+import type { ServerTool } from '../../tools/tool.ts'
+import { type StopRule, stopRuleOf } from './stop.ts'
+
+/** A server tool of one request. */
+export interface RequestedTool {
+  readonly tool: ServerTool
+  /** As the request has it in `tools`. */
+  readonly type: string
+  readonly parameters: JsonObject
+}
+
+/** A request with server tools, in the form that its first step is made with. */
+export interface ToolRequest {
+  /** With a function in place of each server tool. */
+  readonly request: InferenceRequest
+  /** By the name of the function. */
+  readonly byFunction: ReadonlyMap<string, RequestedTool>
+  readonly stop: StopRule
+}
+
+const PREFIX = /^(?:openrouter|sluice):/
+/** OpenAI's names of its search: a chat request means the gateway's. */
+const SHORTHANDS: ReadonlySet<unknown> = new Set([
+  'web_search',
+  'web_search_preview',
+  'web_search_preview_2025_03_11',
+  'web_search_2025_08_26',
+])
+/** Tools that run programs for a model, by their names in every dialect. */
+const PROGRAMS =
+  /^(?:openrouter:|sluice:)?(?:code_interpreter|code_execution|bash|shell|apply_patch|computer|computer_use|text_editor)(?:_preview|_call)?(?:_\d{4}_?\d{2}_?\d{2})?$/
+
+/**
+ * The tools that the gateway runs for this request; null without any. Throws a `GatewayError`: 403 for a tool that the
+ * workspace has disabled, 400 for one that the gateway does not know or whose parameters are wrong.
+ */
+export function toolRequestOf(
+  request: InferenceRequest,
+  workspace: WorkspaceRecord,
+  web: WebAccess,
+): ToolRequest | null {
+  checkAllowed(request.tools, workspace)
+  const toolOf = finderOf(request)
+  // A request with a tool that another gateway runs goes there whole.
+  if (
+    !request.tools.some((tool) => toolOf(tool) !== null) ||
+    request.tools.some((tool) => PREFIX.test(typeOf(tool)) && toolOf(tool) === null)
+  )
+    return null
+  if ((request.choiceCount ?? 1) > 1) throw badRequest('must be 1 for a request with server tools', 'n')
+  const taken = new Set(request.tools.flatMap((tool) => (tool.type === 'function' ? [tool.name] : [])))
+  const byFunction = new Map<string, RequestedTool>()
+  const byType = new Map<string, string>()
+  const tools = request.tools.map((tool): Tool => {
+    const found = toolOf(tool)
+    if (found === null || tool.type === 'function') return tool
+    const { type, parameters, path } = entryOf(tool.data, request)
+    const name = freeName(found.name, taken)
+    if ([...byFunction.values()].some((other) => other.tool === found))
+      throw badRequest(`"${found.name}" is there twice: name each server tool once`, path)
+    byFunction.set(name, { tool: found, type, parameters })
+    byType.set(type, name)
+    return { type: 'function', name, ...found.describe(parameters, path, web) } satisfies FunctionTool
+  })
+  const { serverTool: _, ...rest } = request
+  const toolChoice = chosen(request.toolChoice, byType)
+  return {
+    request: { ...rest, tools, ...(toolChoice && { toolChoice }), rewritten: true },
+    byFunction,
+    stop: stopRuleOf(request.body),
+  }
+}
+
+/** The sentence about a tool that the gateway does not run and the endpoint's provider does not either. */
+export function notRun(type: string): string {
+  const shown = JSON.stringify(type.slice(0, 60))
+  return PROGRAMS.test(type)
+    ? `${shown} runs programs of a model, and this gateway runs none: use a provider that has the tool itself, or a function that your program runs`
+    : `${shown} is not a tool that this gateway runs. It runs ${serverTools.map(({ name }) => `openrouter:${name}`).join(', ')}`
+}
+
+const typeOf = (tool: Tool): string =>
+  tool.type === 'other' && isString(tool.data['type']) ? tool.data['type'] : ''
+
+/** Finds the gateway's tool of an entry; null: the entry is another kind of tool. */
+const finderOf =
+  ({ dialect }: InferenceRequest) =>
+  (tool: Tool): ServerTool | null => {
+    const type = typeOf(tool)
+    const isShorthand = dialect === 'chat' && SHORTHANDS.has(type)
+    if (!isShorthand && !PREFIX.test(type)) return null
+    const name = isShorthand ? 'web_search' : type.replace(PREFIX, '')
+    return serverTools.find((each) => each.name === name) ?? null
+  }
+
+const NAMED = new Set(['type', 'parameters', 'cache_control'])
+
+/** The parameters are a field of their own, or stand beside the type. */
+function entryOf(data: JsonObject, { body }: InferenceRequest) {
+  const type = String(data['type'])
+  const at = asList(body['tools']).findIndex((tool) => isObject(tool) && tool['type'] === type)
+  const isNested = isObject(data['parameters'])
+  return {
+    type,
+    parameters: isNested ? { ...fieldsOf(data['parameters']) } : (restOf(data, NAMED) ?? {}),
+    path: `tools[${at}]${isNested ? '.parameters' : ''}`,
+  }
+}
+
+/** The caller may have a function of the same name. */
+function freeName(name: string, taken: Set<string>): string {
+  let free = name
+  for (let i = 1; taken.has(free); i++) free = `${name}_${i}`
+  taken.add(free)
+  return free
+}
+
+function chosen(choice: ToolChoice | undefined, byType: ReadonlyMap<string, string>): ToolChoice | undefined {
+  if (typeof choice !== 'object' || choice.type !== 'other') return choice
+  const name = byType.get(String(choice.data['type']))
+  return name === undefined ? choice : { type: 'function', name }
+}
+
+/** The name of a tool without prefix, date and stage: `web_search_20250305` is disabled with `web_search`. */
+const plainName = (type: string): string =>
+  type.replace(PREFIX, '').replace(/(?:_preview)?(?:_\d{4}_?\d{2}_?\d{2})?$/, '')
+
+function checkAllowed(tools: readonly Tool[], { disabledServerTools }: WorkspaceRecord): void {
+  if (disabledServerTools === undefined) return
+  const disabled = new Set(disabledServerTools.map(plainName))
+  const named = tools.map(typeOf).find((type) => type !== '' && disabled.has(plainName(type)))
+  if (named === undefined) return
+  throw forbidden(`The workspace has disabled the server tool ${JSON.stringify(named.slice(0, 60))}`)
+}

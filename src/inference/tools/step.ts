@@ -1,0 +1,186 @@
+import type { Finish, InferenceEvent, InferenceFrame, ReasoningDetail } from '../../core/events.ts'
+import { newToolCallId } from '../../core/ids.ts'
+import { asCount } from '../../core/json.ts'
+import type { InferenceResult } from '../../core/result.ts'
+import { addEvent } from '../reply/collect.ts'
+import { MOST_ARGUMENT_CHARACTERS, type WrittenCall } from './calls.ts'
+
+/** What the caller was shown in earlier steps. */
+export interface Shown {
+  textLength: number
+  /** The first index of reasoning details that is free. */
+  nextDetail: number
+  /** Ids of calls: some providers number them again in each reply. */
+  readonly callIds: Set<string>
+}
+
+/** Reads one step: what the caller sees of it, and what the next step needs of it. */
+export interface StepReader {
+  /** The frame for the caller; null: it has nothing for it. */
+  see(frame: InferenceFrame): InferenceFrame | null
+  end(): StepEnd
+}
+
+interface StepEnd {
+  /** The text, the reasoning and the caller's own calls. */
+  readonly result: InferenceResult
+  readonly calls: readonly WrittenCall[]
+  /** Calls beyond the bound are left out of the conversation. */
+  readonly requested: number
+  readonly handedOver: number
+  readonly finish: Finish
+}
+
+/** A model that calls more at once is broken. */
+const MOST_CALLS_OF_A_STEP = 32
+
+interface Collected {
+  id: string
+  name: string
+  json: string
+  isTooLong: boolean
+  extra?: WrittenCall['extra']
+}
+
+/** What one step said so far. */
+interface Reading {
+  readonly shown: Shown
+  readonly isServerTool: (name: string) => boolean
+  readonly separator: string
+  /** Where the step begins in the text, and in the reasoning. */
+  readonly start: number
+  readonly firstDetail: number
+  readonly result: InferenceResult
+  /** By the provider's index; null beyond the bound. */
+  readonly calls: Map<number, Collected | null>
+  /** The caller's own calls: their places by the provider's index. */
+  readonly own: Map<number, number>
+  requested: number
+  finish: Finish
+  /** No separator is needed any more. */
+  hasText: boolean
+}
+
+/**
+ * `separator`: between the texts of two steps, for dialects whose answer is one text. Calls of server tools, usage, the end
+ * and what only the provider's own dialect has are left out.
+ */
+export function createStepReader(
+  shown: Shown,
+  isServerTool: (name: string) => boolean,
+  separator: string,
+): StepReader {
+  const reading: Reading = {
+    shown,
+    isServerTool,
+    separator,
+    start: shown.textLength,
+    firstDetail: shown.nextDetail,
+    result: { created: null, choices: [], natives: [] },
+    calls: new Map(),
+    own: new Map(),
+    requested: 0,
+    finish: { choice: 0, reason: 'stop', native: null },
+    hasText: shown.textLength === 0,
+  }
+  return {
+    see(frame) {
+      const events = frame.events.flatMap((event) => shownOf(event, reading) ?? [])
+      if (frame.plainText !== undefined && events[0] === frame.events[0]) return frame
+      return events.length === 0 ? null : { events }
+    },
+    end: () => ({
+      result: reading.result,
+      calls: [...reading.calls.values()].filter((call) => call !== null),
+      requested: reading.requested,
+      handedOver: reading.own.size,
+      finish: reading.finish,
+    }),
+  }
+}
+
+function shownOf(event: InferenceEvent, reading: Reading): InferenceEvent | null {
+  switch (event.type) {
+    case 'tool-call-start':
+      return startCall(event, reading)
+    case 'tool-call-delta':
+      return addArguments(event, reading)
+    case 'native':
+    case 'usage':
+      return null
+    case 'response-end':
+      reading.finish = event.finishes.find(({ choice }) => choice === 0) ?? reading.finish
+      return null
+    case 'response-start':
+      return reading.start === 0 && reading.firstDetail === 0 ? event : null
+    default:
+      addEvent(reading.result, event)
+      return moved(event, reading)
+  }
+}
+
+function startCall(
+  event: Extract<InferenceEvent, { type: 'tool-call-start' }>,
+  reading: Reading,
+): InferenceEvent | null {
+  const { index, name, extra } = event
+  const { own, shown, calls } = reading
+  if (!reading.isServerTool(name)) {
+    const renamed = { ...event, index: own.size }
+    own.set(index, renamed.index)
+    addEvent(reading.result, renamed)
+    return renamed
+  }
+  reading.requested += 1
+  const id = shown.callIds.has(event.id) ? newToolCallId() : event.id
+  shown.callIds.add(id)
+  const isKept = reading.requested <= MOST_CALLS_OF_A_STEP
+  calls.set(index, isKept ? { id, name, json: '', isTooLong: false, extra } : null)
+  return null
+}
+
+function addArguments(
+  event: Extract<InferenceEvent, { type: 'tool-call-delta' }>,
+  { own, calls, result }: Reading,
+): InferenceEvent | null {
+  const place = own.get(event.index)
+  if (place !== undefined) {
+    const renamed = { ...event, index: place }
+    addEvent(result, renamed)
+    return renamed
+  }
+  const call = calls.get(event.index)
+  if (!call || call.isTooLong) return null
+  call.json += event.json
+  call.isTooLong = call.json.length > MOST_ARGUMENT_CHARACTERS
+  // The model is sent its own call again.
+  if (call.isTooLong) call.json = '{}'
+  return null
+}
+
+/** Places of citations and indexes of reasoning count through all steps. */
+function moved(event: InferenceEvent, reading: Reading): InferenceEvent {
+  const { shown, start, separator } = reading
+  if (event.type === 'text-delta') {
+    const isFirst = !reading.hasText && event.text !== ''
+    reading.hasText ||= isFirst
+    const text = isFirst ? separator + event.text : event.text
+    shown.textLength += text.length
+    return isFirst && separator !== '' ? { ...event, text } : event
+  }
+  if (event.type === 'annotation' && start > 0) {
+    const { startIndex, endIndex } = event.annotation
+    const [from, to] = [asCount(startIndex), asCount(endIndex)]
+    if (from === undefined || to === undefined) return event
+    const by = start + separator.length
+    return { ...event, annotation: { ...event.annotation, startIndex: from + by, endIndex: to + by } }
+  }
+  return event.type === 'reasoning-detail' ? { ...event, detail: movedDetail(event.detail, reading) } : event
+}
+
+function movedDetail(detail: ReasoningDetail, { shown, firstDetail }: Reading): ReasoningDetail {
+  const index = asCount(detail['index'])
+  if (index === undefined) return detail
+  shown.nextDetail = Math.max(shown.nextDetail, firstDetail + index + 1)
+  return firstDetail === 0 ? detail : { ...detail, index: firstDetail + index }
+}
