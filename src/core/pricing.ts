@@ -95,11 +95,17 @@ export function pricingAt(pricing: Pricing, tier: ServiceTier | undefined, at: n
   return current?.pricing ?? pricing
 }
 
+/** The tier that a request may be served in: `any` leaves the choice to the provider; undefined: it names none. */
+export type RequestedTier = ServiceTier | 'any' | undefined
+
+export const requestedTierOf = (name: string | undefined): RequestedTier =>
+  name === 'auto' || name === 'default' ? 'any' : serviceTierOf(name)
+
 /** Every price that may apply to a request for this service tier, which a provider may serve in its usual one. */
-export function possiblePricings(pricing: Pricing, requested: ServiceTier | undefined): readonly Pricing[] {
-  const { serviceTiers, hours } = pricing
-  const ofTier = requested === undefined ? undefined : serviceTiers?.[requested]
-  const possible = ofTier === undefined ? [pricing] : [pricing, ofTier]
+export function possiblePricings(pricing: Pricing, requested: RequestedTier): readonly Pricing[] {
+  const { serviceTiers = {}, hours } = pricing
+  const ofTiers = requested === 'any' ? Object.values(serviceTiers) : [requested && serviceTiers[requested]]
+  const possible = [pricing, ...ofTiers.filter((each) => each !== undefined)]
   return hours === undefined ? possible : [...possible, ...hours.map((priced) => priced.pricing)]
 }
 

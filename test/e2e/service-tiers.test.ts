@@ -108,8 +108,11 @@ describe('the reservation is that of the most expensive tier that may be served'
     ['flex', 0.0021, 200],
     ['priority', 0.0029, 402],
     ['priority', 0.0031, 200],
+    ['auto', 0.0029, 402],
+    ['default', 0.0029, 402],
+    ['default', 0.0031, 200],
   ])('%s with %d left: %d', async (tier, limit, status) => {
-    upstream.on('tiered', replies('default'))
+    upstream.on('tiered', replies(tier === 'default' ? 'priority' : 'default'))
     const response = await ask('tiered', tier === undefined ? {} : { service_tier: tier }, limit)
     expect(response.status).toBe(status)
     expect(gateway.deps.ledger.heldNanoUsd()).toBe(0)

@@ -2,7 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { Caller } from '../../core/caller.ts'
 import { type Cancellation, signalOf } from '../../core/cancellation.ts'
 import type { Gate } from '../../core/gate.ts'
-import { possiblePricings, type ServiceTier, serviceTierOf } from '../../core/pricing.ts'
+import { possiblePricings, requestedTierOf, type ServiceTier, serviceTierOf } from '../../core/pricing.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Pricing } from '../../core/snapshot.ts'
 import { inputOf, promptTokens, type Usage } from '../../core/usage.ts'
@@ -51,7 +51,8 @@ export function admit(
   const { maxOutputTokens, choiceCount: choices = 1 } = request
   const hasAudioOutput = request.modalities?.includes('audio') === true
   const serviceTier = serviceTierOf(request.serviceTier)
-  const priced = { prompt, maxOutputTokens, choices, hasAudioOutput, serviceTier }
+  const mayServe = requestedTierOf(request.serviceTier)
+  const priced = { prompt, maxOutputTokens, choices, hasAudioOutput, serviceTier: mayServe }
   const fit: Fit = (group, remaining, isLast) => fitConversation(group, priced, remaining, isLast)
   const hint = maxOutputTokens === undefined ? UNBOUNDED_HINT : BOUNDED_HINT
   const promptTokensEstimate = tokensIn(prompt)

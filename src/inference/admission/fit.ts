@@ -1,6 +1,6 @@
 import type { Attempt } from '../../core/attempt.ts'
 import { MAX_NANO_USD } from '../../core/money.ts'
-import { possiblePricings, type ServiceTier } from '../../core/pricing.ts'
+import { possiblePricings, type RequestedTier } from '../../core/pricing.ts'
 import type { Pricing } from '../../core/snapshot.ts'
 import type { Remaining } from '../../ledger/ledger.ts'
 import {
@@ -28,7 +28,7 @@ export interface Priced {
   /** The reply may contain audio. */
   readonly hasAudioOutput: boolean
   /** The service tier that the caller requested, if it may have a price of its own. */
-  readonly serviceTier?: ServiceTier | undefined
+  readonly serviceTier?: RequestedTier
 }
 
 /** Reserved for a reply whose length neither the request nor the model bounds. */
