@@ -3,7 +3,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
   'Get started': ['quick-start', 'connect-your-tool'],
   'Models and providers': ['providers', 'models-and-prices', 'routing', 'embeddings-images-audio'],
   'Keys and money': ['keys-budgets-limits', 'usage-and-records', 'limits'],
-  Features: ['guardrails-and-filters', 'caching', 'stored-responses-and-files'],
+  Features: ['guardrails-and-filters', 'plugins-and-tools', 'caching', 'stored-responses-and-files'],
   Operations: ['people-and-single-sign-on', 'run-it-for-real', 'privacy', 'troubleshooting'],
   Reference: ['reference/settings', 'reference/cli', 'reference/api', 'reference/providers', 'compatibility'],
   Background: ['coming-from', 'benchmarks'],

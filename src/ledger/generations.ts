@@ -1,4 +1,4 @@
-import { and, eq, type SQL } from 'drizzle-orm'
+import { and, asc, eq, type SQL } from 'drizzle-orm'
 import { usdOf } from '../core/money.ts'
 import type { Db } from '../db/database.ts'
 import { generations } from '../db/tables.ts'
@@ -23,9 +23,59 @@ export async function findGeneration(
   return rows[0]
 }
 
+/** A reply needs at most a few dozen steps; more are in the ledger and not in its record. */
+const MOST_STEPS = 1_000
+
+/** The steps of a generation, in the order in which they began. */
+export const findSteps = (db: Db, parentId: string): Promise<GenerationRow[]> =>
+  Promise.resolve(
+    db
+      .select()
+      .from(generations)
+      .where(eq(generations.parent_id, parentId))
+      .orderBy(asc(generations.id))
+      .limit(MOST_STEPS),
+  )
+
+const costOf = (row: GenerationRow): number => (row.is_byok ? 0 : row.cost_nano_usd)
+
+const stepRecord = (row: GenerationRow) => ({
+  id: row.id,
+  kind: row.step?.kind ?? '',
+  model: row.model,
+  provider_name: row.provider_name,
+  api_type: row.api_type,
+  finish_reason: row.finish_reason,
+  cancelled: row.cancelled,
+  tokens_prompt: row.tokens_prompt,
+  tokens_completion: row.tokens_completion,
+  total_cost: usdOf(costOf(row)),
+  ms: Math.round(row.latency_ms + row.generation_time_ms),
+})
+
+/** What the steps did together, in fields of their parent's record. */
+function totalsOf(row: GenerationRow, steps: readonly GenerationRow[]) {
+  const totalCost = usdOf(steps.reduce((sum, step) => sum + costOf(step), costOf(row)))
+  const sum = (name: 'searchResults' | 'fetches'): number =>
+    [row, ...steps].reduce((all, { step }) => all + (step?.[name] ?? 0), 0)
+  const moderations = steps.filter(({ step }) => step?.kind === MODERATION)
+  return {
+    num_search_results: row.num_search_results + sum('searchResults'),
+    num_fetches: sum('fetches') || row.num_fetches,
+    web_search_engine:
+      [row, ...steps].find(({ step }) => step?.searchEngine)?.step?.searchEngine ?? row.web_search_engine,
+    moderation_latency:
+      moderations.length === 0
+        ? row.moderation_latency_ms
+        : moderations.reduce((all, step) => all + stepRecord(step).ms, 0),
+    total_cost: totalCost,
+    usage: totalCost,
+  }
+}
+const MODERATION = 'moderation'
+
 /** The record of GET /generation. Times are milliseconds, money is USD with at most 9 decimals. */
-export function generationRecord(row: GenerationRow) {
-  const totalCost = row.is_byok ? 0 : usdOf(row.cost_nano_usd)
+export function generationRecord(row: GenerationRow, steps: readonly GenerationRow[] = []) {
   return {
     id: row.id,
     request_id: row.request_id,
@@ -52,7 +102,6 @@ export function generationRecord(row: GenerationRow) {
     session_id: row.session_id,
     latency: Math.round(row.latency_ms),
     generation_time: Math.round(row.generation_time_ms),
-    moderation_latency: row.moderation_latency_ms,
     tokens_prompt: row.tokens_prompt,
     tokens_completion: row.tokens_completion,
     native_tokens_prompt: row.native_tokens_prompt,
@@ -63,12 +112,10 @@ export function generationRecord(row: GenerationRow) {
     num_input_audio_prompt: row.num_input_audio_prompt,
     num_media_prompt: row.num_media_prompt,
     num_media_completion: row.num_media_completion,
-    num_search_results: row.num_search_results,
-    num_fetches: row.num_fetches,
-    web_search_engine: row.web_search_engine,
     response_cache_source_id: row.response_cache_source_id,
-    total_cost: totalCost,
-    usage: totalCost,
+    ...totalsOf(row, steps),
+    parent_id: row.parent_id,
+    steps: steps.map(stepRecord),
     upstream_inference_cost: usdOf(row.upstream_cost_nano_usd ?? row.cost_nano_usd),
     cache_discount: row.cache_discount_nano_usd === null ? null : usdOf(row.cache_discount_nano_usd),
     provider_responses: providerResponsesOf(row),

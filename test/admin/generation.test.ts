@@ -159,6 +159,8 @@ test('every field of the record', async () => {
       guardrails: null,
       trace: null,
       routing: null,
+      parent_id: null,
+      steps: [],
     },
   })
 })

@@ -93,6 +93,8 @@ test('the record has every field, and what a completion always knows is never nu
     guardrails: null,
     trace: null,
     routing: null,
+    parent_id: null,
+    steps: [],
   })
 })
 

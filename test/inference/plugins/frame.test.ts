@@ -126,7 +126,7 @@ test.each([false, true])('a step of a plugin is in the cost of the reply (stream
         async () => ({
           value: null,
           costNanoUsd: 5_000_000,
-          counts: { searches: 1 },
+          counts: { searches: 1, searchResults: 3, searchEngine: 'searxng' },
         }),
       )
       return request
@@ -152,6 +152,25 @@ test.each([false, true])('a step of a plugin is in the cost of the reply (stream
     ['other', 20_000],
     ['openrouter:web_search', 5_000_000],
   ])
+  const { data } = await (await gateway.call(`/generation?id=${id}`)).json()
+  expect(data).toMatchObject({
+    id,
+    parent_id: null,
+    total_cost: 0.00504,
+    usage: 0.00504,
+    num_search_results: 3,
+    web_search_engine: 'searxng',
+    steps: [
+      { kind: 'panel', model: 'other', total_cost: 0.00002, tokens_prompt: 10, finish_reason: 'stop' },
+      { kind: 'tool', model: 'openrouter:web_search', api_type: 'tool', total_cost: 0.005 },
+    ],
+  })
+  const step = await (await gateway.call(`/generation?id=${data.steps[0].id}`)).json()
+  expect(step.data).toMatchObject({ parent_id: id, total_cost: 0.00002, steps: [] })
+  const plan = gateway.database.file
+    .query<{ detail: string }, [string]>('EXPLAIN QUERY PLAN SELECT * FROM generations WHERE parent_id = ?')
+    .all('gen-1')
+  expect(plan[0]?.detail).toContain('generations_parent')
 })
 
 describe('a plugin that looks at the reply', () => {

@@ -84,6 +84,20 @@ const routing = t.Object({
   ),
 })
 
+const step = t.Object({
+  id: t.String(),
+  kind: t.String({ description: 'What it was for, such as `moderation` or `fusion.panel`.' }),
+  model: t.String(),
+  provider_name: t.String(),
+  api_type: t.String({ description: '`tool`: a paid call of a tool.' }),
+  finish_reason: t.String(),
+  cancelled: t.Boolean(),
+  tokens_prompt: integer,
+  tokens_completion: integer,
+  total_cost: usd,
+  ms: milliseconds,
+})
+
 export const generation = t.Object({
   id: t.String(),
   request_id: t.String(),
@@ -125,6 +139,11 @@ export const generation = t.Object({
   num_fetches: nullable(integer),
   web_search_engine: text,
   response_cache_source_id: text,
+  parent_id: nullable(t.String({ description: 'The generation that it is a step of; null: none.' })),
+  steps: t.Array(step, {
+    description:
+      'What plugins and tools asked and paid for it. `total_cost` and `usage` are the sums over it and its steps.',
+  }),
   total_cost: usd,
   usage: usd,
   upstream_inference_cost: usd,
@@ -143,8 +162,8 @@ export const generation = t.Object({
 })
 export type Generation = Static<typeof generation>
 
-export function generationView(row: GenerationRow): Generation {
-  const { provider_responses: tries, ...record } = generationRecord(row)
+export function generationView(row: GenerationRow, steps: readonly GenerationRow[]): Generation {
+  const { provider_responses: tries, ...record } = generationRecord(row, steps)
   // Clients take a missing id of a provider's reply, and no null.
   const shown = tries?.map(({ id, ...rest }) => (id === null ? rest : { id, ...rest })) ?? null
   return { ...record, provider_responses: shown }

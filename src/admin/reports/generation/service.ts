@@ -5,7 +5,7 @@ import { generationIdOf, newUuid } from '../../../core/ids.ts'
 import type { Snapshot, WorkspaceRecord } from '../../../core/snapshot.ts'
 import { atomically, type Database } from '../../../db/database.ts'
 import { generationFeedback } from '../../../db/tables.ts'
-import { findGeneration } from '../../../ledger/generations.ts'
+import { findGeneration, findSteps } from '../../../ledger/generations.ts'
 import { isBeforeAll } from '../../../ledger/prune.ts'
 import { formatRetention, type Retention } from '../../../ledger/retention.ts'
 import type { GenerationRow } from '../../../ledger/row.ts'
@@ -20,8 +20,10 @@ export interface GenerationDeps {
  * By the generation's id or a reply's (`resp_…`, `msg_…`). An inference key sees its own workspace; another workspace's generation is as unknown as
  * one that never was.
  */
-export const getGeneration = async (deps: GenerationDeps, caller: Caller, id: string): Promise<Generation> =>
-  generationView(await visible(deps, caller, id))
+export async function getGeneration(deps: GenerationDeps, caller: Caller, id: string): Promise<Generation> {
+  const row = await visible(deps, caller, id)
+  return generationView(row, await findSteps(deps.database.db, row.id))
+}
 
 export interface ContentDeps extends GenerationDeps {
   contents: Pick<ContentLog, 'find'>
