@@ -50,7 +50,7 @@ test('counters with the most failures go last, and memory is bounded', () => {
   expect(guess(attempts, 'owner', '192.0.2.1', 2)).toBe(1)
 })
 
-test('once every counter is at its limit, nobody new is let in to be counted, and those known are judged as ever', () => {
+test('once every counter is at its limit, new keys are rejected and known ones are counted as before', () => {
   now = START
   const attempts = createAttempts(clock, 10)
   for (let each = 0; each < 10; each++) guess(attempts, `account ${each}`, `192.0.2.${each}`, 5)
@@ -71,7 +71,7 @@ test('a success forgets an account, and one failure of its address', () => {
   expect(guess(attempts, 'owner', '192.0.2.1', 6)).toBe(1)
 })
 
-test('a clock that is set back locks nobody out for longer, and one that is set forward ends the window', () => {
+test('a clock that is set back does not extend a lockout, and one that is set forward ends the window', () => {
   now = START
   const attempts = createAttempts(clock)
   guess(attempts, 'owner', '192.0.2.1', 5)

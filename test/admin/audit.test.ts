@@ -77,7 +77,7 @@ test('each change of a key is one entry: who, what, from where, before and after
   expect(JSON.stringify(told)).not.toContain(String(key))
 })
 
-test('what is refused or changes nothing leaves no entry', async () => {
+test('a rejected change, or one without effect, leaves no entry', async () => {
   const before = (await entries()).length
   await manage('POST', '/keys', { name: '' })
   await manage('PATCH', `/keys/${'0'.repeat(64)}`, { name: 'nobody' })

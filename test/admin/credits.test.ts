@@ -94,7 +94,7 @@ describe('the allowance', () => {
     expect((await manage('GET')).json).toMatchObject({ data: { is_unlimited: true } })
   })
 
-  test('is told in the audit log, once for each change', async () => {
+  test('is recorded in the audit log, once for each change', async () => {
     await manage('PUT', { total_credits: null })
     const log = await call(handler, { path: '/v1/audit-log?action=organization.update', key: MANAGEMENT_KEY })
     expect(log.json).toMatchObject({

@@ -85,7 +85,7 @@ test('another workspace learns nothing of a generation', async () => {
   }
 })
 
-test('content is a 404 that says why, to those who may know of the generation', async () => {
+test('content that is missing is a 404 with its reason, for callers who may see the generation', async () => {
   for (const key of [API_KEY, MANAGEMENT_KEY]) {
     const reply = await content(key, id)
     expect([reply.status, reply.text]).toEqual([404, expect.stringContaining('not logged')])

@@ -189,7 +189,7 @@ test.each(['resp_', 'msg_'])('a reply is found by its id in other dialects: %s',
   expect((await read(id.replace('gen-', prefix), otherKey)).status).toBe(404)
 })
 
-test('what was pruned is told from what never was, in any workspace', async () => {
+test('a pruned generation is distinguished from one that never existed, in any workspace', async () => {
   const kept = await startGateway({
     now: () => NOW,
     environment: { SLUICE_LEDGER_RETENTION_DAYS: '90', SLUICE_LEDGER_MAX_MB: '500' },

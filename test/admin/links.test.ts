@@ -19,7 +19,7 @@ const passwordLink = async (id: string): Promise<unknown> =>
   objectOf((await manage('POST', `/organization/members/${id}/password-link`, {})).json)['token']
 const SESSION = { path: '/api/v1/auth/session' }
 
-test('a password link of a member who was removed lets nobody in', async () => {
+test('a password link of a removed member does not sign in', async () => {
   const { id } = await join(() => handler, 'leaves@example.org', 'org:admin')
   const token = await passwordLink(id)
   expect((await manage('DELETE', `/organization/members/${id}`)).status).toBe(200)
@@ -42,7 +42,7 @@ test('a password link ends when the password is changed without it, and works on
   expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 404])
 })
 
-test('an invitation that was used lets nobody in again, not even who used it', async () => {
+test('a used invitation cannot be used again, not even by the same person', async () => {
   const made = await manage('POST', '/organization/invitations', { email: 'once@example.org' })
   const { token } = objectOf(made.json)
   expect((await accept(token)).status).toBe(200)

@@ -26,8 +26,8 @@ const modelOf = async (id: string): Promise<Record<string, unknown>> =>
 const audited = (): unknown[] =>
   gateway.database.file.query('SELECT action, resource_id FROM audit_log ORDER BY rowid').all()
 
-describe('what is said of a model by the API', () => {
-  test('holds for the next request, in place of what was said before', async () => {
+describe('overrides of a model over the API', () => {
+  test('applies to the next request and replaces the former override', async () => {
     const first = await put({ id: 'openai/gpt-4o', pricing: { prompt: '0.000007' }, aliases: ['ours/best'] })
     expect(first).toMatchObject({ status: 200, origin: 'stored', entry: { id: 'openai/gpt-4o' } })
     expect(await modelOf('ours/best')).toMatchObject({

@@ -45,7 +45,7 @@ const cheaper = document({
 })
 
 describe('POST /models/refresh', () => {
-  test('goes with its line in the audit log, which tells what was before; without one nothing changes', async () => {
+  test('is recorded with the former value in the audit log; without an override nothing changes', async () => {
     const own = await (await gateway.manage('GET', '/models/refresh')).json()
     const { file } = gateway.database
     file.run("CREATE TRIGGER full BEFORE INSERT ON audit_log BEGIN SELECT RAISE(ABORT, 'full'); END")
@@ -96,7 +96,7 @@ describe('POST /models/refresh', () => {
     expect(await promptOf('openai/gpt-9')).toBe(404)
   })
 
-  test('the next request sees what was taken over, and so does the next start', async () => {
+  test('the next request sees the applied changes, and so does the next start', async () => {
     const { digest } = await refresh({ document: cheaper, dry_run: true })
     expect(await refresh({ document: cheaper, digest })).toMatchObject({ status: 200, applied: true })
     expect(await promptOf('openai/gpt-4o')).toBe('0.000001')
@@ -117,7 +117,7 @@ describe('POST /models/refresh', () => {
     })
   })
 
-  test('what was there before is known by name, and the built-in facts can be had back', async () => {
+  test('the former metadata is known by name, and the built-in metadata can be restored', async () => {
     await refresh({ document: cheaper })
     const gone = await gateway.call('/model/openai/gpt-4o-mini')
     expect(await gone.text()).toContain('is known, but no provider that offers it is configured')
@@ -125,7 +125,7 @@ describe('POST /models/refresh', () => {
     expect(await promptOf('openai/gpt-4o-mini')).toBe('0.00000015')
   })
 
-  test('what it cost is kept, from when on', async () => {
+  test('its prices are recorded with the time from which they applied', async () => {
     now += DAY
     await refresh({ document: cheaper })
     now += DAY

@@ -41,7 +41,7 @@ test('the same key and body make one thing and get one answer, secret and all, u
   expect(await count()).toBe(before)
 })
 
-test('the answer is kept sealed: the key that it shows is nowhere in the file', async () => {
+test('the stored reply is sealed: the key that it contains is nowhere in the file', async () => {
   const { key } = objectOf((await post('/v1/keys', { name: 'sealed' }, 'order-2')).json)
   const texts = gateway.database.file
     .query<{ a: string }, []>('SELECT sealed_answer AS a FROM idempotency_keys')
@@ -75,7 +75,7 @@ test('another body, or another route, under a used key is a 409', async () => {
   }
 })
 
-test('what was refused may be mended under its key', async () => {
+test('a rejected request can be corrected and sent again with its key', async () => {
   expect((await post('/v1/workspaces', { name: 'Lab', slug: 'default' }, 'order-5')).status).toBe(409)
   expect((await post('/v1/workspaces', { name: 'Lab', slug: 'lab' }, 'order-5')).status).toBe(200)
   expect((await post('/v1/guardrails', { name: 'g', limit_usd: 1 }, 'order-6')).status).toBe(400)

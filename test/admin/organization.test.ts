@@ -81,7 +81,7 @@ describe('members', () => {
     expect(again.id).not.toBe(id)
   })
 
-  test('who were administrators and are removed pass their management keys to the owner', async () => {
+  test('management keys of a removed administrator pass to the owner', async () => {
     const other = await startGateway()
     const app = createApp(other.deps)
     const [first] = listOf(await manageAt(app, 'GET', '/organization/members'))
@@ -107,7 +107,7 @@ describe('members', () => {
     expect((await signIn(admin, 'everywhere@example.org')).status).toBe(200)
   })
 
-  test('who forgot their password get a link to set a new one', async () => {
+  test('a member who forgot the password gets a link to set a new one', async () => {
     const { id, browser } = await join(() => admin.handler, 'forgot@example.org', 'org:admin')
     const made = objectOf((await manage('POST', `/organization/members/${id}/password-link`, {})).json)
     const reply = await accept(admin, made['token'], { password: 'quite another password' })

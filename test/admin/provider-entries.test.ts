@@ -100,7 +100,7 @@ describe('an entry', () => {
   })
 })
 
-test('the audit log names what was deleted with an entry, and that a credential was replaced', async () => {
+test('the audit log names the credentials that were deleted with an entry, and a replaced credential', async () => {
   const entry = await make(ENTRIES, lab({ api_key: SECRET }))
   const { id } = await make(CREDENTIALS, { provider: 'lab', credential: 'canary-1' })
   await manage('PATCH', `${CREDENTIALS}/${id}`, { credential: 'canary-2' })

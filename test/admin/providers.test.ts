@@ -134,7 +134,7 @@ describe('storing', () => {
 })
 
 describe('removing', () => {
-  test('takes the row away; a second time there is none', async () => {
+  test('deletes the row; a second deletion is a 404', async () => {
     const { id } = await add()
     await removeCredential(database, id)
     expect(await listCredentials(database)).toEqual([])

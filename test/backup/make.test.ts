@@ -32,7 +32,7 @@ test('a file from before room could be given back is restored as one that gives 
   })
 })
 
-test('what is settled after the copy was taken is not in it, and the copy adds up', async () => {
+test('rows settled after the copy are not in it, and the copy adds up', async () => {
   await inFolder(async (folder) => {
     const data = join(folder, 'data')
     const opened = openDataFolder(data)

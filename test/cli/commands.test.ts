@@ -89,7 +89,7 @@ describe('the command line', () => {
     })
   })
 
-  test('a wrong command line is told like everything else, in JSON too', async () => {
+  test('a wrong command line is reported like every error, in JSON too', async () => {
     expect(await sluice(['bogus'])).toMatchObject({
       exitCode: 2,
       stderr: "sluice: unknown command 'bogus'\n",

@@ -94,7 +94,7 @@ describe('sluice models refresh', () => {
       }
     }))
 
-  test('what is no document changes nothing', () =>
+  test('a malformed document changes nothing', () =>
     inFolder(async (folder) => {
       const file = join(folder, 'api.json')
       const refresh = () => sluice(['models', 'refresh', '--data', folder, '--from', file, '--yes'])

@@ -228,7 +228,7 @@ describe('sluice providers', () => {
   })
 })
 
-describe('canary: a stored secret is in no file and no log, and neither is what the provider said', () => {
+describe("canary: neither a stored secret nor the provider's reply is in any file or log", () => {
   test('after answers, refusals, failures and broken streams, at level trace', async () => {
     await inFolder(async (parent) => {
       const folder = join(parent, 'data')
@@ -271,7 +271,7 @@ describe('canary: a stored secret is in no file and no log, and neither is what 
     })
   }, 20_000)
 
-  test('nothing is left of a folder that was never made', async () => {
+  test('a folder that could not be created leaves nothing behind', async () => {
     await inFolder(async (parent) => {
       const folder = join(parent, 'data')
       const refused = await providers(folder, ['add', 'openai', '--key-stdin'], { stdin: 'two words' })

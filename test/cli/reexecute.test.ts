@@ -50,7 +50,7 @@ test.each(platforms)(
   },
 )
 
-test('a bound that is set already is left alone', async () => {
+test('a bound that is already set is unchanged', async () => {
   await inFolder(async (folder) => {
     const file = join(folder, 'program.ts')
     writeFileSync(

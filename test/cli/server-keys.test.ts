@@ -115,7 +115,7 @@ describe('keys, through a running server', () => {
     })
   })
 
-  test('a management key is out of reach; an unknown or a wrong key is told apart', async () => {
+  test('a management key cannot be reached; an unknown and a wrong key are distinguished', async () => {
     const ownHash = new Bun.CryptoHasher('sha256').update(BOOTSTRAP.SLUICE_MANAGEMENT_KEY).digest('hex')
     expect((await sluice(['keys', 'disable', ownHash], { env })).exitCode).toBe(3)
     expect((await sluice(['keys', 'disable', 'nobody'], { env })).exitCode).toBe(3)

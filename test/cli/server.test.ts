@@ -103,7 +103,7 @@ describe('serve', () => {
     })
   })
 
-  test('keys that the settings name no more are no keys: a start says so, and none beyond this machine', async () => {
+  test('keys that the settings no longer name are disabled: a start logs it, and refuses addresses beyond this machine', async () => {
     await inFolder(async (folder) => {
       const log = join(folder, 'log')
       const first = await startServer(join(folder, 'data'), { env: BOOTSTRAP, log })

@@ -55,7 +55,7 @@ test.each(pragmas)('the server runs with %s = %p', (name, value) => {
   expect(Object.values(row ?? {})).toEqual([value])
 })
 
-test('the file of bodies overwrites what is deleted, gives room back, and has a log of its own', () => {
+test('the file of bodies overwrites deleted rows, returns free space, and has a log of its own', () => {
   const bodies = openBodies(join(folder, 'bodies.db'))
   const values = ['journal_mode', 'synchronous', 'foreign_keys', 'secure_delete', 'auto_vacuum'].map((name) =>
     Object.values(bodies.file.query<Record<string, unknown>, []>(`PRAGMA ${name}`).get() ?? {}),
@@ -129,7 +129,7 @@ const damages: { what: string; damage(bytes: Buffer): Buffer }[] = [
   },
 ]
 
-test.each(damages)('$what is refused in a sentence, and not touched', ({ damage }) => {
+test.each(damages)('$what is refused with one sentence and not changed', ({ damage }) => {
   database.close()
   const bytes = damage(readFileSync(path))
   writeFileSync(path, bytes)

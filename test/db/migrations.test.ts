@@ -134,7 +134,7 @@ test('daily sums of the former order are kept, and lie in the order of their key
   ).toContainEqual({ name: 'usage_daily' })
 })
 
-test('what is there is copied first, then all that is missing is applied', () => {
+test('an existing file is copied first, then all missing migrations are applied', () => {
   migrate(database, [first])
   database.file.run("INSERT INTO a (note) VALUES ('kept')")
   const report = migrate(database, [first, second])
@@ -181,7 +181,7 @@ test.each(failing)('a migration that fails ($what) leaves everything as it was',
   expect(database.file.query<{ foreign_keys: number }, []>('PRAGMA foreign_keys').get()?.foreign_keys).toBe(1)
 })
 
-test('a copy is told of before it is made, and no other start tells of one', () => {
+test('a copy is announced before it is made, and only then', () => {
   const told: { copy: string; bytes: number; isThere: boolean; columns: string[] }[] = []
   const onCopy: OnCopy = ({ copy, bytes }) =>
     told.push({ copy, bytes, isThere: existsSync(copy), columns: columnNames('a') })
@@ -195,7 +195,7 @@ test('a copy is told of before it is made, and no other start tells of one', () 
   ])
 })
 
-test('what a killed process has left of a copy is replaced, and never taken for one', () => {
+test('an incomplete copy of a killed process is replaced, never used', () => {
   migrate(database, [first])
   const draft = `${path}.before-0001_second.part`
   writeFileSync(draft, 'half of a database')

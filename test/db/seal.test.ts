@@ -30,7 +30,7 @@ const key = (fill: number) => new Uint8Array(32).fill(fill)
 const place = { table: 'provider_credentials', column: 'sealed_secret', rowId: 'row-1' }
 const SECRET = 'sk-canary-ünïcode-🔑'
 
-test('what was sealed is opened again, and looks different each time', () => {
+test('a sealed value opens again, and looks different each time', () => {
   const sealer = makeSealer(key(1))
   const [one, two] = [sealer.seal(SECRET, place), sealer.seal(SECRET, place)]
   expect(one).toMatch(/^v1\.[0-9a-f]{8}\.[\w-]{16}\.[\w-]+$/)
@@ -104,7 +104,7 @@ describe('bytes', () => {
   })
 })
 
-test('another key is told by its name, and no message repeats a secret', () => {
+test('another key is identified by its name, and no message repeats a secret', () => {
   const [one, two] = [makeSealer(key(1)), makeSealer(key(2))]
   const sealed = one.seal(SECRET, place)
   expect(() => two.open(sealed, place)).toThrow(

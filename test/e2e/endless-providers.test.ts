@@ -112,7 +112,7 @@ describe('an error', () => {
     expect(await response.json()).toMatchObject({ model: 'good' })
   }, 15_000)
 
-  test('that is long is told by its beginning', async () => {
+  test('that is long is shown by its beginning', async () => {
     const message = `prompt is too long: ${'x'.repeat(100_000)}`
     const model = answering('chat', () => Response.json({ error: { message } }, { status: 400 }))
     const response = await ask(model, { models: [model] })

@@ -99,7 +99,7 @@ test('five megabytes of anything are read in one go', () => {
   }
 })
 
-test('a filter that is none is told where it would be used', () => {
+test('an invalid filter is reported where it would be used', () => {
   const scanning = (slug: string) => () =>
     compileFilters([{ slug, action: 'block' }], [])
       .scan('x', true, 'rewriting', { spend: () => undefined })

@@ -96,7 +96,7 @@ describe('a guardrail that looks for them', () => {
   })
   afterAll(() => upstream.stop())
 
-  test('finds them in what is asked and in what is answered, cut anywhere', async () => {
+  test('finds them in requests and in answers, cut anywhere', async () => {
     const gateway = await startGateway({ providers: [entry()], personNames: NAMES })
     upstream.on('tiny', streamed(['I know A', 'nn', ' L', 'ee and Joann.']))
     const { key } = await gateway.makeGuardedKey({ content_filter_builtins: filters })

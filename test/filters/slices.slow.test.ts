@@ -111,7 +111,7 @@ test('long requests take turns', async () => {
   expect(order).toEqual(['a', 'b', 'a', 'b', 'a', 'b'])
 })
 
-test('filters on the answer are compiled in slices before anything is asked', () => {
+test('filters on the answer are compiled in slices before a provider is called', () => {
   const patterns = Array.from({ length: 200 }, (_, index) => ({
     pattern: `.{0,${800 + index}}secret`,
     action: 'redact' as const,

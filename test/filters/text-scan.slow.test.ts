@@ -188,7 +188,7 @@ test('text that no filter can still want goes out at once', () => {
   expect(pieces.map(({ text }) => text)).toEqual(['Hello, ', 'world. ', 'call ', '12'])
 })
 
-test('a filter that may match anywhere holds back as much as it can match, and no more', () => {
+test('a filter that may match anywhere withholds as much as it can match, and no more', () => {
   const text = 'no such word in here, '.repeat(1_000)
   const { text: out, mostHeld } = streamed([], one('.{0,50}internal only'), parted(text, 7))
   expect(out).toBe(text)
@@ -222,7 +222,7 @@ test('of a longer one only the beginning can have gone out', () => {
   }
 })
 
-test('a long one that is a match from its beginning on leaves nothing and is told once', () => {
+test('a long text that matches from its beginning is removed and reported once', () => {
   const text = `Key: sk-${'a1b2c3d4'.repeat(3_000)} end`
   const { text: out, found } = streamed(BUILTINS, [], parted(text, 6))
   expect(out).toBe('Key: [REDACTED:secrets] end')

@@ -64,7 +64,7 @@ describe('a budget of 60 MB, in which a body counts three times', () => {
     expect(budget.heldBytes).toBe(0)
   })
 
-  test('what was counted before its owner was known becomes the owner’s', () => {
+  test('bytes counted before their owner was known are charged to the owner', () => {
     const { budget, lease } = open('')
     takeBody(lease, 4 * MB)
     ownBody(lease, 'a')
@@ -72,7 +72,7 @@ describe('a budget of 60 MB, in which a body counts three times', () => {
     expect(() => takeBody(open('a', budget).lease, 8 * MB)).toThrow('of this key')
   })
 
-  test('whatever is taken and ended: never beyond the budget, and nothing is left at the end', () => {
+  test('any order of leases stays within the budget and returns all of it', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.integer({ min: 0, max: 4 }), fc.nat(6 * MB), fc.boolean()), { maxLength: 60 }),
@@ -100,7 +100,7 @@ describe('a budget of 60 MB, in which a body counts three times', () => {
   })
 })
 
-describe('what is counted of a request', () => {
+describe('the bytes that are counted for a request', () => {
   const send = (body: BodyInit, headers: Record<string, string> = {}) =>
     new Request('http://localhost/', { method: 'POST', body, headers })
   const counted = async (request: Request, budget = createBodyBudget(512 * MB)) => {
@@ -121,7 +121,7 @@ describe('what is counted of a request', () => {
     expect(large.bodyUsed).toBe(false)
   })
 
-  test('chunks as they arrive, and no more of them once there is no room', async () => {
+  test('chunks are counted as they arrive, and no more are read once the budget is exhausted', async () => {
     let sent = 0
     const chunk = new TextEncoder().encode(`"${'x'.repeat(MB)}",`)
     const endless = () =>

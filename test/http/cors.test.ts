@@ -77,7 +77,7 @@ describe('with a list', () => {
     expect(headers.get('access-control-allow-credentials')).toBeNull()
   })
 
-  test('a page that asks for a gateway on its own machine is told so', async () => {
+  test('a preflight for a gateway in a private network is answered as such', async () => {
     const reply = await preflight(app, PAGE, { 'access-control-request-private-network': 'true' })
     expect(reply.headers.get('access-control-allow-private-network')).toBe('true')
   })
@@ -126,7 +126,7 @@ describe('with a list', () => {
       expect(reply.headers.get('access-control-expose-headers')?.split(', ')).toContain(name)
   })
 
-  test('what is no page is answered as ever', async () => {
+  test('a request without an origin is answered as before', async () => {
     const reply = await chat(app, null, {})
     expect([reply.status, corsOf(reply), reply.headers.get('vary')]).toEqual([200, [], 'Origin'])
   })

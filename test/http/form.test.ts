@@ -24,7 +24,7 @@ test('fields and files of a form', async () => {
   expect(file instanceof Blob ? await file.text() : file).toBe('sound')
 })
 
-describe('what is no form is a 400, what is too large a 413', () => {
+describe('a malformed form is a 400, one that is too large a 413', () => {
   const whole = '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\nb\r\n--x--\r\n'
   const chunked = (text: string): ReadableStream =>
     new ReadableStream({

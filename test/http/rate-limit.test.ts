@@ -76,7 +76,7 @@ test('a refusal says how long to wait, in every header that clients read', () =>
   })
 })
 
-test('a clock that was set back locks nobody out for longer than a minute', () => {
+test('a clock that was set back locks a caller out for a minute at most', () => {
   const { clock, isTaken } = limitAt(10)
   expect(taken(isTaken, 10)).toBe(10)
   clock.now -= 3_600_000

@@ -25,7 +25,7 @@ for (const [path, text] of Object.entries(texts)) {
   })
 }
 
-test('a caller who leaves a long reply disturbs no other', async () => {
+test('a client that disconnects from a long reply disturbs no other', async () => {
   const left = new AbortController()
   const reply = await fetch(new URL('/pieces', server.url), { signal: left.signal })
   expect(reply.status).toBe(200)

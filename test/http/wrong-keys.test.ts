@@ -64,7 +64,7 @@ test('memory is bounded: 10,000 addresses, and networks of IPv6 as one', () => {
   expect(wrongKeys.addresses()).toBe(0)
 })
 
-test('the end tells what was not told yet, once, and leaves no clock', () => {
+test('the end reports the remaining counts once and leaves no timer', () => {
   const { wrongKeys, lines, waiting } = counting()
   wrongKeys.count('a')
   wrongKeys.close()

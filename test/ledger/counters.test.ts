@@ -104,7 +104,7 @@ const spendings = fc.array(
   { minLength: 1, maxLength: 80 },
 )
 
-test('what is known in memory is what the table says, in every window that a commit touched', async () => {
+test('memory equals the table in every window that a commit touched', async () => {
   await fc.assert(
     fc.asyncProperty(spendings, fc.integer({ min: -40, max: 40 }), async (batch, hours) => {
       const { ledger } = openLedger(opened.database, { now: () => NEW_MONTH + hours * HOUR_MS })

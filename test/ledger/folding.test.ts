@@ -60,7 +60,7 @@ test('a settled request that is still in the journal is not settled again after 
   expect((await next.ledger.usageOf('key-1', NOON)).total).toBe(33)
 })
 
-test('sluice usage beside a server counts what is in no sum yet, by day, model and label', async () => {
+test('sluice usage beside a server includes rows that are not summed yet, by day, model and label', async () => {
   await spend(100, { labels: [['user', 'ada']] })
   opened.ledger.fold()
   await spend(20, { labels: [['user', 'ada']] })

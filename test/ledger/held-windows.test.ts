@@ -28,7 +28,7 @@ test('gates of two lists that count the same look at one counter, and two of one
   expect(other.windows[0]).toMatchObject({ hasByok: false, hasShared: true })
 })
 
-test('what is held outlives any number of others, and what is not held is one object again after it was cleared', () => {
+test('a held window outlives any number of others, and one that is not held is a single object again after a clear', () => {
   const windowsOf = keepHeldWindows()
   const held: Gate[] = [keyGate(100)]
   const idle: Gate[] = [keyGate(100, { id: 'idle' })]

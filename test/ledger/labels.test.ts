@@ -55,7 +55,7 @@ test('usage is summed by user and by each tag', async () => {
   ])
 })
 
-test('what a crash left in the journal is summed by its labels too', async () => {
+test('journal rows of a crash are summed by their labels too', async () => {
   const { ledger } = openLedger(opened.database, { now: () => NOON })
   const entry = entryOf({ labels: labels('ada'), promptCostNanoUsd: 70 })
   ledger.reserve({ generationId: entry.generationId, gates: [], amountNanoUsd: 100, startedAt: NOON })

@@ -54,7 +54,7 @@ test('500 requests of a cent at once on a ten-cent key: ten are admitted', async
   expect(opened.ledger.heldNanoUsd()).toBe(0)
 })
 
-test('a refusal names the limit, what is used and held, what was asked and when it resets', async () => {
+test('a refusal names the limit, the used, reserved and requested amounts, and the reset', async () => {
   await spend(8 * CENT)
   hold(2 * CENT)
   const error = refusalOf(() => hold(CENT))

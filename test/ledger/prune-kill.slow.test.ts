@@ -12,7 +12,7 @@ afterAll(folder.remove)
 const ROWS = 200
 const HOUR = 3_600_000
 
-test('kill -9 in pruning: what was pruned is summed up, what was not is there, and the next start goes on', async () => {
+test('kill -9 in pruning: pruned rows are in the sums, the others are there, and the next start goes on', async () => {
   const database = openMigrated(folder.databasePath)
   const { ledger } = openLedger(database, { now: () => NOON })
   for (let row = 0; row < ROWS; row++) {

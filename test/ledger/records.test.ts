@@ -204,7 +204,7 @@ test('long texts from outside are cut: a row does not grow with what callers and
 
 const TODAY = '2026-11-18'
 
-test('activity is told by day, model and endpoint, newest and dearest first', async () => {
+test('activity is listed by day, model and endpoint, newest and most expensive first', async () => {
   await settle({ costNanoUsd: 1000 })
   await settle({ costNanoUsd: 500, finishReason: 'error', keyHash: 'key-2' })
   await settle({

@@ -5,7 +5,7 @@ import { entryOf, keyGate, makeFolder, NOON, openMigrated, rowsOf, settlementOf 
 
 const CENT = 10_000_000
 
-test('what a crash left in the journal is settled at the next start, once', async () => {
+test('journal rows of a crash are settled once, at the next start', async () => {
   const folder = makeFolder()
   const database = openMigrated(folder.databasePath)
   const { ledger } = openLedger(database, { now: () => NOON })

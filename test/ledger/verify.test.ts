@@ -97,7 +97,7 @@ const lies: { what: string; sql: string; says: string; lines: number }[] = [
   },
 ]
 
-test.each(lies)('$what is told', ({ sql, says, lines }) => {
+test.each(lies)('$what is reported', ({ sql, says, lines }) => {
   database.file.run(sql)
   const printed = formatReport(verifyFolder(folder.path))
   expect(printed.slice(0, -1).some((line) => line.includes(says))).toBe(true)
@@ -132,7 +132,7 @@ test('a copy in a folder that may not be written is verified', () => {
   }
 })
 
-test('an index that disagrees with its table is told', () => {
+test('an index that disagrees with its table is reported', () => {
   database.close()
   const bytes = readFileSync(folder.databasePath)
   const at = bytes.lastIndexOf('workspace-1')

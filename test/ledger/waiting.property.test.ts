@@ -151,7 +151,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('leave' as const), pick: fc.nat() }) },
 )
 
-test('whatever is asked, settled, released and left: never over a limit, in order, and nobody waits in vain', async () => {
+test('any order of claims, settlements, releases and disconnects: never over a limit, in order, and no claim waits in vain', async () => {
   let run = 0
   let waited = 0
   const interleaving = async (

@@ -99,7 +99,7 @@ test('without a wait the request takes what there is, or is refused, in the same
   expect(() => claim(1)).toThrow('is reached')
 })
 
-test('whoever leaves gives its place to those behind it', async () => {
+test('a request that disconnects gives its place to those behind it', async () => {
   now(claim(8))
   const leaving = new AbortController()
   const second = waits(claim(9, TEN, { signal: leaving.signal }))

@@ -159,6 +159,6 @@ test('the time zone of the host does not move a window', () => {
   expect(answers[0]?.[1]).toMatch(/^\d+n?$/)
 })
 
-test('instants are said in whole seconds of UTC', () => {
+test('instants are written in whole seconds of UTC', () => {
   expect(formatInstant(at('2026-11-22T00:00:00.000Z'))).toBe('2026-11-22T00:00:00Z')
 })

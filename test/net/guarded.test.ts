@@ -36,7 +36,7 @@ const BASE: GuardedOptions = { limitBytes: 1_000_000, timeoutMs: 5000 }
 const text = (body: Uint8Array): string => new TextDecoder().decode(body)
 
 describe('what the name resolves to', () => {
-  test('is asked once, and the connection goes to the checked address', async () => {
+  test('is resolved once, and the connection goes to the checked address', async () => {
     const server = await serve((socket) => socket.end(reply('hello')))
     // The second answer is what a rebinding resolver would give to a second question.
     const { resolve, asked } = resolver({ 'rebinding.example': [['127.0.0.1'], ['10.0.0.1']] })

@@ -65,6 +65,6 @@ const ELSEWHERE = [
   'nonsense',
   '',
 ]
-test.each(ELSEWHERE)('only this machine is asked: %p', async (url) => {
+test.each(ELSEWHERE)('only this machine is called: %p', async (url) => {
   expect(await probeJson(url)).toBeNull()
 })

@@ -55,7 +55,7 @@ test.each(courses)('$what', async ({ totalBytes, steps }) => {
   expect(told).toEqual(states.filter((state, n) => state !== (states[n - 1] ?? true)))
 })
 
-test('a disk that cannot be asked counts as having room, and a real one is asked', async () => {
+test('a disk whose free space cannot be read counts as large enough; a real one is read', async () => {
   const onChange = (): void => {
     throw new Error('nothing changed')
   }

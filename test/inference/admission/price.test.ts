@@ -23,7 +23,7 @@ describe('prices', () => {
     '%p is refused',
     (text) => expect(() => parsePrice(text)).toThrow(RangeError),
   )
-  test('amounts are said with at least two decimals and no exponent', () => {
+  test('amounts are written with at least two decimals and no exponent', () => {
     expect([0, 100_000_000, 12_500_000_000, 1, 123_000].map(formatUsd)).toEqual([
       '$0.00',
       '$0.10',

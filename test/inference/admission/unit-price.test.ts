@@ -87,7 +87,7 @@ describe('the most that a request can use', () => {
   })
 })
 
-test('usage of several replies is added, whoever tells what', () => {
+test('usage of several replies is added, whichever of them reports it', () => {
   const left = { ...NO_USAGE, inputTokens: 3, cacheReadTokens: 1, providerCostUsd: 0.5 }
   const right = { ...NO_USAGE, inputTokens: 4, webSearchRequests: 2, providerCostUsd: 0.25 }
   expect(addedUsage(left, right)).toEqual({
@@ -99,7 +99,7 @@ test('usage of several replies is added, whoever tells what', () => {
   })
 })
 
-test('what was written for an hour is added, and counted in no sum: it is a part of what was written', () => {
+test('tokens cached for an hour are added, and not counted twice: they are a part of the cache writes', () => {
   const five = { ...NO_USAGE, cacheWriteTokens: 5 }
   const eight = { ...NO_USAGE, cacheWriteTokens: 8, cacheWriteHourTokens: 3 }
   const sums = [addedUsage(five, eight), addedUsage(eight, five), addedUsage(eight, eight)]
@@ -122,7 +122,7 @@ describe('which route serves a model', () => {
   test.each(rows)('%j%s', (outputs, route) => {
     expect(formatRoute(outputs)).toBe(route)
   })
-  test('one whose outputs nobody knows may be called on all', () => {
+  test('a model with unknown outputs can be called on all routes', () => {
     expect(canOutput([], 'embeddings')).toBe(true)
     expect(canOutput(['text'], 'embeddings')).toBe(false)
   })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { limited, shortened, weigh } from '../../../src/inference/content-log/limited.ts'
 
-test('what is short enough is the value itself', () => {
+test('a short value is returned unchanged', () => {
   const value = { role: 'user', content: ['a'.repeat(3_000), null, 1, true] }
   expect(limited(value, 4_000)).toBe(value)
 })

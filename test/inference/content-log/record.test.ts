@@ -23,7 +23,7 @@ const completionOf = async (made: ContentRecord): Promise<string> =>
   (await made.end('complete').content()).output.completion ?? ''
 const THE_REST = '… [truncated in the log: the rest]'
 
-test('what is not logged has no record', () => {
+test('a generation that is not logged has no record', () => {
   const { id } = caller().key
   const isLogged = (logging?: ContentLogging) => record(logging) !== null
   expect([
@@ -81,7 +81,7 @@ test('nothing is noted after the end', async () => {
   })
 })
 
-test('of two failures the first was told', async () => {
+test('of two failures the first is reported', async () => {
   const made = opened()
   made.fail(new GatewayError(529, 'busy', { metadata: { provider_name: 'Lab' } }))
   made.fail(new GatewayError(500, 'other'))

@@ -46,7 +46,7 @@ test('a refusal of all requests keeps its headers', async () => {
   expect(body.request_id).toBe(response.headers.get('x-request-id'))
 })
 
-test('what nobody expected tells nothing private', async () => {
+test('an unexpected failure reveals nothing private', async () => {
   const { response, body } = await bodyOf('/v1/messages', null)
   expect(response.status).toBe(500)
   expect(body).toMatchObject({ type: 'error', error: { type: 'api_error' } })

@@ -124,7 +124,7 @@ describe('who asks for it', () => {
     })
   }
 
-  test('who wants that nobody retains anything keeps nothing here', () => {
+  test('a caller that requires zero retention has nothing cached here', () => {
     const who = guarded(guardrail({ zdrAuthors: new Set(['openai']) }))
     expect(cacheOptionsOf(new Headers({ [name]: 'true' }), who)).toBeUndefined()
     expect(cacheOptionsOf(new Headers({ [name]: 'true' }), guarded(guardrail({})))).toEqual(fresh(300))

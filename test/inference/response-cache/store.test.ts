@@ -38,7 +38,7 @@ function cacheOf(maxBytes: number) {
   }
 }
 
-test('what was not used for longest makes room', () => {
+test('the least recently used reply is evicted first', () => {
   const { cache, keep } = cacheOf(3 * SIZE)
   for (const key of ['a', 'b', 'c']) keep(key)
   expect(cache.heldBytes()).toBe(3 * SIZE)
@@ -83,7 +83,7 @@ test('an answer lasts as long as it was to, to the millisecond', () => {
   expect(cache.find('long')).toBeUndefined()
 })
 
-test('what has expired is forgotten although nobody asks for it', () => {
+test('expired replies are evicted without being requested', () => {
   const { cache, keep, pass, sweep, watches } = cacheOf(9 * SIZE)
   keep('a', 1)
   keep('b', 10)

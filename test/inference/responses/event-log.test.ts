@@ -71,7 +71,7 @@ test('readers wait, each where it is, and all of them end', async () => {
   expect(await read(log, 9)).toEqual([])
 })
 
-test('what is long is moved to the store, and read from there without a gap', async () => {
+test('long streams move to the store and are read from there without a gap', async () => {
   const filler = 'x'.repeat(40_000)
   const early = read(log)
   for (let n = 0; n < 20; n++) log.append(event(n, { filler }))
@@ -90,7 +90,7 @@ test('what is long is moved to the store, and read from there without a gap', as
   expect(lost).toEqual([])
 })
 
-test('a store that fails is told once, and the readers of now get everything', async () => {
+test('a failing store is logged once, and present readers get everything', async () => {
   started.bodies.file.run('DROP TABLE response_parts')
   const filler = 'x'.repeat(300_000)
   for (let n = 0; n < 3; n++) log.append(event(n, { filler }))
@@ -99,7 +99,7 @@ test('a store that fails is told once, and the readers of now get everything', a
   expect(lost).toHaveLength(1)
 })
 
-test('where a crash took the last events, the end is told under the next number, once', async () => {
+test('if a crash lost the last events, the end is sent once with the next number', async () => {
   for (let n = 0; n < 3; n++) log.append(event(n))
   await log.close()
   await started.store.advance(kept.id, { status: 'failed', reply: { id: kept.id, status: 'failed' } })
@@ -116,7 +116,7 @@ test('where a crash took the last events, the end is told under the next number,
   expect(told?.text).toStartWith('event: response.failed\n')
 })
 
-test('what was deleted meanwhile just ends', async () => {
+test('a stream that was deleted meanwhile ends', async () => {
   log.append(event(0))
   await started.store.remove(kept.id, kept.workspaceId)
   await log.close()

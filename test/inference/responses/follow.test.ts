@@ -50,7 +50,7 @@ function reading(events: EventSource, startingAfter = -1) {
   }
 }
 
-test('one stretch after the other, each asked for when the last one was read, and then the end', async () => {
+test('parts are read one after the other, each when the last one was consumed, and then the end', async () => {
   const { events, asked, give } = source()
   const { next, headers } = reading(events, 4)
   expect(headers.get('content-type')).toBe('text/event-stream')

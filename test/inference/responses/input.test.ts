@@ -93,7 +93,7 @@ test('background without being stored is refused', () => {
   expect(() => stateOptionsOf({ background: true, store: false })).toThrow('store: must not be false')
 })
 
-describe('a body that refers to what was said', () => {
+describe('a body that refers to earlier items', () => {
   let started: Store
   beforeEach(async () => {
     started = startStore()
@@ -114,7 +114,7 @@ describe('a body that refers to what was said', () => {
     resolveInput(body, stateOptionsOf(body), 'workspace-a', { store: started.store, remembered: null })
   const conversation = [user('1'), said('msg_a1', 'One'), user('2'), said('msg_a2', 'Two')]
 
-  test('is left as it came where it refers to nothing', async () => {
+  test('is unchanged if it refers to nothing', async () => {
     const body = { input: 'Hi' }
     const resolved = await resolve(body)
     expect(resolved.body).toBe(body)
@@ -156,7 +156,7 @@ describe('a body that refers to what was said', () => {
     await expect(refused).rejects.toThrow('input: refers to more than 2000 items: send the items themselves')
   })
 
-  test('is told its mistakes at its own places', async () => {
+  test('has its mistakes reported at its own paths', async () => {
     const resolved = await resolve({ input: [user('3')], previous_response_id: 'resp_02' })
     const words = (message: string) => {
       const told = withCallerPlaces(badRequest(message), resolved)

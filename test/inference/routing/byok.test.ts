@@ -113,7 +113,7 @@ describe('own keys in a plan', () => {
     expect(attempts([only], 'lab/far', [only.credential?.id ?? ''])).toEqual(['own@three'])
   })
 
-  test('an endpoint is one candidate, whoever calls it', () => {
+  test('an endpoint is one candidate for all callers', () => {
     const keys = [own('one'), own('one')]
     const made = planned(keys)
     const { endpoints } = routingMetadata({
@@ -129,7 +129,7 @@ describe('own keys in a plan', () => {
     expect(endpoints.available.map(({ provider }) => provider)).toEqual(['ONE', 'TWO'])
   })
 
-  test('a refusal says what shuts a model, and what is to be done', () => {
+  test('a refusal names what shuts a model, and what to do', () => {
     const shut = [own('one', { isByokOnly: true, allowedModels: new Set(['x']) })]
     expect(refusal(shut, 'lab/zdr')).toEqual([404, expect.stringContaining('only its BYOK key of ONE')])
     const unread = [own('one', { isRequired: true, credential: null })]

@@ -104,7 +104,7 @@ describe('uptime', () => {
     expect(uptime()).toBe(40)
   })
 
-  test('what is not its fault does not count', () => {
+  test('failures that are not its fault do not count', () => {
     failing('caller')
     failing('capacity')
     failing('rate-limit')

@@ -112,7 +112,7 @@ describe('of the first two endpoints that are as good', () => {
     expect(firstOf(world, { sort: 'latency' }, { inFlight, recent })()[0]).toBe(first)
   })
 
-  test('a cheaper endpoint is not left because of its load', () => {
+  test('a cheaper endpoint is not abandoned because of its load', () => {
     const inFlight = loads(64, 0)
     expect(firstOf({ prices: { one: 1, same: 1.01 } }, { sort: 'price' }, { inFlight })()[0]).toBe('one')
   })

@@ -126,7 +126,7 @@ describe('the endpoints of several models', () => {
 })
 
 describe('enforce_distillable_text', () => {
-  test('leaves out what is not known to permit it', () => {
+  test('leaves out endpoints that are not known to permit it', () => {
     expect(order({ enforceDistillableText: true })).toBe('two/first one/second')
     expect(order({ enforceDistillableText: false, sort: 'price' })).toBe(order({ sort: 'price' }))
   })

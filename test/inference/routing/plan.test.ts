@@ -254,7 +254,7 @@ describe('refusals', () => {
     expect(error.message).toMatch(sentence)
   })
 
-  test('all cooling down: 429 with what is left of the wait', () => {
+  test('all cooling down: 429 with the remaining wait', () => {
     const blocks = { 'cheap/lab/other': { reason: 'rate-limit', until: NOW + 12_300 } } as const
     const error = refusal({ request: request({ models: ['lab/other'] }), blocks })
     expect(error.status).toBe(429)

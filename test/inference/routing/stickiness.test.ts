@@ -79,7 +79,7 @@ describe('a conversation without an id is known by its beginning', () => {
     expect(numberOf(request, workspace)).not.toBe(numberOf(opening)),
   )
 
-  test('long first messages are told apart by their length, and only their beginning is read', () => {
+  test('long first messages are distinguished by their length, and only their beginning is read', () => {
     const long = (tail: string) => chat({ messages: [{ role: 'user', content: 'x'.repeat(2_000) + tail }] })
     expect(numberOf(long('a'))).toBe(numberOf(long('b')))
     expect(numberOf(long('a'))).not.toBe(numberOf(long('ab')))

@@ -8,7 +8,7 @@ import { BLOCK, EMAIL, each, end, MAIL, MARK, only, refusal } from './changing.t
 import { framesOf, guard, guardrailOf } from './guarding.ts'
 
 describe('what stands beside a text', () => {
-  test('the signature of a thought that was changed is left out', async () => {
+  test('the signature of a changed thought is dropped', async () => {
     const signed = detail({ type: 'reasoning.text', signature: 's', index: 0 })
     const other = detail({ type: 'reasoning.text', signature: 't', index: 1 })
     const events = [
@@ -46,7 +46,7 @@ describe('what stands beside a text', () => {
     ])
   })
 
-  test('probabilities of tokens are left out, and that is told', async () => {
+  test('logprobs are dropped and named', async () => {
     const logprobs: InferenceEvent = { type: 'logprobs', choice: 0, logprobs: { content: [{ token: 'x' }] } }
     const guarded = guard(framesOf([frame(text('Hi. '), logprobs)], [frame(end())]), [EMAIL])
     expect((await only(guarded)).logprobs).toBe(null)
@@ -69,7 +69,7 @@ test('a filter that only records changes nothing, holds nothing back, and finds 
   expect(guarded.pipeline()).toMatchObject([{ data: { filters: [{ name: 'email', action: 'flag' }] } }])
 })
 
-test('what nothing is held back of goes on as it came, the fast path with it', async () => {
+test('text of which nothing is withheld passes unchanged, on the fast path too', async () => {
   const plain = { events: [text('Hello, ')], plainText: { jsons: ['Hello, '] } }
   const guarded = guard(
     framesOf([plain], [{ events: [text('ann@site.example. ')], plainText: { jsons: ['raw'] } }]),
@@ -81,7 +81,7 @@ test('what nothing is held back of goes on as it came, the fast path with it', a
   expect(frames.slice(1).some(({ plainText }) => plainText !== undefined)).toBe(false)
 })
 
-test('filters on what is asked alone, and no filters, give back the same frames', () => {
+test('filters on requests alone, and no filters, return the same frames', () => {
   const frames = framesOf([frame(end())])
   const input = guardrailOf([{ slug: 'email', action: 'redact' }], [])
   expect(guard(frames, [input]).frames).toBe(frames)
@@ -228,7 +228,7 @@ describe('what a provider of the same dialect says beside neutral events', () =>
     expect(changed?.['item']).toEqual({ type: 'message', id: 'i', content: [] })
   })
 
-  test('texts of a streamed response as a whole that nobody here knows, and not what it repeats of the question', async () => {
+  test('unknown fields of a streamed response object are filtered, not those that repeat the request', async () => {
     const response = { instructions: MAIL, text: { format: { description: MAIL } }, abstract: `To ${MAIL}` }
     for (const incomplete of [{}, { incomplete_details: { reason: 'max_output_tokens' } }]) {
       const told: InferenceEvent = {

@@ -65,7 +65,7 @@ describe('each kind of text is looked through by itself', () => {
   })
 })
 
-test('what was held back comes before what follows it', async () => {
+test('withheld text is sent before what follows it', async () => {
   const events = [
     thought('Hm'),
     text('One wor'),
@@ -156,8 +156,8 @@ describe('arguments stay JSON', () => {
   })
 })
 
-describe('what is blocked', () => {
-  test('ends the answer there, asks for no more of it, and is told', async () => {
+describe('blocked texts', () => {
+  test('ends the answer there, cancels the rest, and is reported', async () => {
     let isLeft = false
     async function* endless(): AsyncGenerator<FrameBatch> {
       try {
@@ -208,7 +208,7 @@ describe('what is blocked', () => {
     })
   })
 
-  test('beats what is redacted at the same place', async () => {
+  test('takes precedence over a redaction at the same place', async () => {
     const guardrails = [guardrailOf([], [pattern({ action: 'redact', pattern: 'the secret' })]), BLOCK]
     const { choices } = await read(guard(framesOf(...each([text('So the secret'), end()])), guardrails))
     expect(choices[0]?.text).toBe('So [REDACTED]')
@@ -240,7 +240,7 @@ describe('what is blocked', () => {
   })
 })
 
-test('an answer that breaks off gives what was held back, filtered, and still breaks off', async () => {
+test('a truncated answer still sends the withheld text, filtered, and stays truncated', async () => {
   async function* cut(): InferenceFrames extends AsyncIterable<infer B> ? AsyncGenerator<B> : never {
     yield [frame(text(`To ${MAIL} and bob@site`))]
     throw new Error('reset')

@@ -229,7 +229,7 @@ describe('where it cannot be made', () => {
     await contexts.whenIdle()
   })
 
-  test('a usage that is told after the settlement is charged to nobody', async () => {
+  test('usage that is reported after the settlement is not charged', async () => {
     const { ask, use } = world()
     for (let i = 0; i < 2; i++) await ask(callOf(5_000))
     const late = use(callOf(5_000))
