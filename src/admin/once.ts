@@ -22,7 +22,7 @@ interface OnceCall {
   body: unknown
   /** Of the reply to a successful creation; default 200. */
   status?: number
-  /** What the reply has besides its body: a repeated one gets the first one's status, and says that it is repeated. */
+  /** Status and headers of the reply: a repeated one gets the first one's status, and a header that marks it as repeated. */
   set: { status?: number | string; headers: Record<string, string | number | string[]> }
 }
 
@@ -106,11 +106,11 @@ async function earlierAnswer(
   const [row] = await selectRows(database.db, idempotencyKeys, rowOf(claim))
   if (row === undefined || row.created_at.getTime() <= now() - CLAIM_LIFETIME_MS) return null
   if (row.fingerprint !== claim.fingerprint) {
-    throw conflict('header Idempotency-Key: this key was used for another request; take a new one')
+    throw conflict('header Idempotency-Key: this key was used for another request: send a new one')
   }
   if (row.sealed_answer === null || row.status === null) {
     throw conflict(
-      'header Idempotency-Key: an earlier request with this key was interrupted. What it made is there; its answer is lost. Look it up, or take a new key',
+      'header Idempotency-Key: an earlier request with this key was interrupted. It may have created something; its reply is lost. Check, or send a new key',
     )
   }
   return { status: row.status, text: sealer.open(row.sealed_answer, placeOf(claim)) }

@@ -69,10 +69,10 @@ function refuse(data: string, target: string, { withSecretKey }: BackupOptions):
     throw new Error(`There is no data folder at ${data}: name it with --data`)
   const way = relative(data, target)
   if (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
-    throw new Error(`${target} is inside the data folder and would share its fate: name a folder outside`)
-  if (!isVacant(target)) throw new Error(`${target} is there already and is not empty: name a new folder`)
+    throw new Error(`${target} is inside the data folder and would be lost with it: name a folder outside`)
+  if (!isVacant(target)) throw new Error(`${target} already exists and is not empty: name a new folder`)
   if (withSecretKey && !existsSync(join(data, SECRET_FILE)))
-    throw new Error(`There is no ${SECRET_FILE} in ${data}: it is where SLUICE_SECRET_KEY comes from`)
+    throw new Error(`There is no ${SECRET_FILE} in ${data}: the secret key comes from SLUICE_SECRET_KEY`)
 }
 
 const namesIn = (folder: string): string[] =>

@@ -49,9 +49,12 @@ export function readManifest(folder: string): Manifest {
   try {
     written = JSON.parse(readRegular(path, MOST_BYTES))
   } catch (cause) {
-    throw new Error(`${folder} is no backup: its ${MANIFEST_FILE} is missing or cannot be read as a file`, {
-      cause,
-    })
+    throw new Error(
+      `${folder} is not a backup: its ${MANIFEST_FILE} is missing or cannot be read as a file`,
+      {
+        cause,
+      },
+    )
   }
   if (!isObject(written) || written['sluice_backup'] === undefined)
     throw new Error(`${path} is not the manifest of a backup of Sluice`)
@@ -85,7 +88,7 @@ function manifestOf(written: Readonly<Record<string, unknown>>): Manifest | null
 const TOP_LEVEL = [DATABASE_FILE, BODIES_FILE, CATALOG_FILE, SECRET_FILE]
 const UPLOADED = new RegExp(`^${FILES_FOLDER}/file_[0-9A-Za-z]{1,64}$`)
 
-/** Only what a data folder has: a manifest from elsewhere writes nowhere else. */
+/** Only names that a data folder has, so that a forged manifest writes nowhere else. */
 function isBackedUp(file: unknown): file is BackedUpFile {
   if (!isObject(file)) return false
   const { path, bytes, sha256 } = file

@@ -9,7 +9,7 @@ import { copyOwn, examined, flushToDisk, isVacant, makeOwnFolder, wholeFolder } 
 import { type Manifest, readManifest, SECRET_FILE } from './manifest.ts'
 
 export interface RestoreOptions {
-  /** What the server will be started with; undefined: the folder's own file. */
+  /** The secret key that the server will start with; undefined: the folder's own file. */
   readonly secretKey:
     | { readonly key: Uint8Array; readonly from: string; readonly isKept: boolean }
     | undefined
@@ -44,7 +44,9 @@ export async function restoreBackup(
       copyOwn(from, join(draft, file.path), 'refused')
       const { bytes, sha256 } = await examined(draft, file.path)
       if (bytes !== file.bytes || sha256 !== file.sha256)
-        throw new Error(`${join(backup, file.path)} is not what was backed up: it was changed or is damaged`)
+        throw new Error(
+          `${join(backup, file.path)} differs from the backed-up file: it was changed or is damaged`,
+        )
       flushToDisk(join(draft, file.path))
     }
     const isOlder = isOlderSchema(draft)
@@ -84,7 +86,9 @@ function isOlderSchema(draft: string): boolean {
     const tag = appliedTags(database.file).at(-1) ?? ''
     database.close()
     if (tag > known)
-      throw new Error(`${name} of the backup was written by a newer Sluice (schema ${tag}): use that one`)
+      throw new Error(
+        `${name} of the backup was written by a newer Sluice (schema ${tag}): restore it with that version`,
+      )
     if (tag < known) isOlder = true
   }
   return isOlder

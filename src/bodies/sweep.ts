@@ -19,7 +19,7 @@ export interface Swept {
 export interface ToSweep {
   /** Ids of deleted workspaces, whose bodies can no longer be read. */
   deletedWorkspaces?: readonly string[]
-  /** What the file may hold; 0, the default: without bound. */
+  /** Size limit of the file; 0, the default: no limit. */
   mostBytes?: number
 }
 

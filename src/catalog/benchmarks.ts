@@ -73,7 +73,7 @@ export function readScores(
   const scores: Record<string, number> = {}
   for (const [key, value] of Object.entries(written)) {
     const path = `${place}.${key}`
-    if (!isScoreKey(key)) problems.push({ path, message: `is not known; known here: ${KNOWN}` })
+    if (!isScoreKey(key)) problems.push({ path, message: `is unknown; allowed are ${KNOWN}` })
     else if (typeof value === 'number' && value >= 0 && value <= SCORES[key].most)
       scores[SCORES[key].name] = value
     else problems.push({ path, message: `must be a number from 0 to ${SCORES[key].most}` })

@@ -23,7 +23,7 @@ export interface Offered {
   readonly outputModalities: readonly string[]
   /** The largest; 0: unknown. */
   readonly contextLength: number
-  /** What is supported by any endpoint; empty: unknown. */
+  /** Parameters that any of its endpoints supports; empty: unknown. */
   readonly supportedParameters: readonly string[]
   /** Absent: it does not reason, as far as is known. */
   readonly reasoning: ReasoningFacts | undefined

@@ -7,7 +7,7 @@ import { documentProblems } from './facts/problems.ts'
 import type { Seed } from './seed.ts'
 import type { CatalogInUse, RefreshedCatalog } from './store.ts'
 
-/** What a refresh would do. */
+/** The changes that a refresh would make. */
 export interface Proposal {
   readonly seed: Seed
   readonly diff: CatalogDiff

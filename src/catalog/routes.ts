@@ -173,7 +173,7 @@ const oneModelRoutes = (deps: CatalogDeps, basePath: string) => {
         response: { 200: t.Object({ data: modelPrices }) },
         detail: documented('listPrices', 'What a model has cost here, from when on', {
           description:
-            'Rows of the time in which it could be called here, to explain what old generations cost.',
+            'The prices while it could be called here, to explain the cost of earlier generations.',
         }),
       },
     )

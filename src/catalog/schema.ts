@@ -94,9 +94,11 @@ export const model = t.Object({
       }),
       t.Null(),
     ],
-    { description: 'What its author recommends. Nothing is set that the caller did not set.' },
+    { description: 'Recommended by its author; the gateway does not apply it.' },
   ),
-  supported_voices: t.Union([texts, t.Null()], { description: 'Of a model that speaks; null: unknown.' }),
+  supported_voices: t.Union([texts, t.Null()], {
+    description: 'Of a model that generates speech; null: unknown.',
+  }),
   knowledge_cutoff: nullable(text),
   expiration_date: nullable(text),
   reasoning: t.Optional(

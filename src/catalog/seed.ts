@@ -67,7 +67,7 @@ export interface SeedTier extends WrittenPrices {
 export type SeedEndpoint = readonly [
   /** Index in `models`. */
   model: number,
-  /** What the provider calls it. */
+  /** Its name at the provider. */
   upstreamId: string,
   contextLength: number | null,
   maxCompletionTokens: number | null,

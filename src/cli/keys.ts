@@ -54,7 +54,7 @@ export async function disableKey(reference: string, options: Options, terminal: 
   const key = await findKey(client, reference)
   const changed = await client.call('PATCH', `/keys/${key.hash}`, { disabled: true })
   if (options['json'] === true) printJson(terminal, changed)
-  else terminal.print(`Disabled ${key.name} (${key.label}): its next request is refused`)
+  else terminal.print(`Disabled ${key.name} (${key.label}): its next request is rejected`)
   return EXIT.ok
 }
 
@@ -171,7 +171,7 @@ function printMade(made: unknown, options: Options, terminal: Terminal): void {
       : 'no limit'
   // On stderr, so that `$(sluice keys create …)` is only the key.
   terminal.note(
-    `Made ${key.name}, ${limit.trimEnd()}, hash ${key.hash.slice(0, 12)}. The key is shown this once`,
+    `Created ${key.name}, ${limit.trimEnd()}, hash ${key.hash.slice(0, 12)}. The key is shown only once`,
   )
 }
 

@@ -20,7 +20,7 @@ export async function renewManagement(options: Options, terminal: Terminal): Pro
   const earlier =
     disabled.length === 0 ? 'There was no earlier one' : `Refused from now on: ${disabled.join(', ')}`
   // On stderr, so that `$(sluice keys renew-management)` is only the key.
-  terminal.note(`Made a management key; it is shown this once. ${earlier}`)
-  if (config.managementKey !== null) terminal.note('SLUICE_MANAGEMENT_KEY is set, and holds as before')
+  terminal.note(`Created a management key; it is shown only once. ${earlier}`)
+  if (config.managementKey !== null) terminal.note('SLUICE_MANAGEMENT_KEY is set, and stays valid')
   return EXIT.ok
 }

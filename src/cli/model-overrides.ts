@@ -34,7 +34,7 @@ export async function unsetModel(model: string, options: Options, terminal: Term
   }
   const removed = await client.call('DELETE', `/models/overrides/${found['override_id']}`)
   if (options['json'] === true) printJson(terminal, removed)
-  else terminal.print(`The facts of the catalogue hold again for ${model}`)
+  else terminal.print(`The override of ${model} is removed: the catalogue applies again`)
   return EXIT.ok
 }
 

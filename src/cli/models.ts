@@ -29,12 +29,12 @@ export async function refreshModels(options: Options, terminal: Terminal): Promi
     }
     if (!(await isAgreed(options, terminal))) {
       if (isJson) printJson(terminal, { data: shown })
-      terminal.note('Nothing was changed: --yes takes these facts over')
+      terminal.note('Nothing was changed: --yes applies the changes')
       return EXIT.usage
     }
     const done = await ask({ ...asked, digest: shown['digest'] })
     if (isJson) printJson(terminal, { data: done })
-    else terminal.print(`Taken over: ${summaryOf(done)}`)
+    else terminal.print(`Applied: ${summaryOf(done)}`)
     return EXIT.ok
   })
 }

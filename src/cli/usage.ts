@@ -27,7 +27,7 @@ export async function usageCommand(options: Options, terminal: Terminal): Promis
   if (options['json'] === true) printJson(terminal, jsonOf(by, period, lines))
   else if (options['csv'] === true) terminal.print(csvOf(by, lines))
   else terminal.print(tableOf(by, period, lines))
-  if (answer.isCut) terminal.note('There is more than the server answers: take a shorter time')
+  if (answer.isCut) terminal.note('The result exceeds what the server returns: choose a shorter time')
   return EXIT.ok
 }
 

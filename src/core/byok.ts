@@ -5,7 +5,7 @@ export interface ByokKey {
   /** The row's id. */
   readonly id: string
   readonly providerSlug: string
-  /** Ascending is the order of trying. */
+  /** Keys are tried in ascending order. */
   readonly sortOrder: number
   /** Null: the stored key cannot be opened. It serves no request, and its restrictions still hold. */
   readonly credential: CredentialRecord | null

@@ -7,7 +7,7 @@ import type { KeyRecord, WorkspaceRecord } from './snapshot.ts'
 export interface Caller {
   readonly key: KeyRecord
   readonly workspace: WorkspaceRecord
-  /** Present for a person who calls by the session of a browser, not by a key. */
+  /** Present if the request is authenticated by a browser session, not by a key. */
   readonly session?: Session
 }
 

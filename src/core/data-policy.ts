@@ -1,4 +1,4 @@
-/** What a provider does with prompts and replies, as far as it is known. An absent field is unknown. */
+/** A provider's handling of prompts and replies. An absent field is unknown. */
 export interface DataPolicy {
   /** Whether it may train models on them. */
   readonly training?: boolean

@@ -50,7 +50,7 @@ export interface ContentLog {
   close(): Promise<void>
 }
 
-/** What a workspace logs of its generations. */
+/** Which contents of its generations a workspace logs. */
 export interface ContentLogging {
   /** The share of generations that are logged: more than 0, at most 1. */
   readonly samplingRate: number

@@ -25,7 +25,7 @@ export interface GuardrailRecord {
   readonly limitNanoUsd: number | null
   readonly resetInterval: LimitReset | null
   readonly includeByok: boolean
-  /** What it was assigned to. Its budget counts by key or by member. */
+  /** Whether it is assigned to a key or to a member, by which its budget counts. */
   readonly scope: 'key' | 'member' | 'workspace'
   /** How often each key and each member may ask; absent: as often as they like. */
   readonly rateLimits?: RateLimits

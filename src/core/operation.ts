@@ -14,7 +14,7 @@ export interface EmbeddingsRequest extends RoutedRequest {
   inputs: EmbeddingInput[]
   dimensions?: number
   encodingFormat: 'float' | 'base64'
-  /** What the vectors are for (`query`, `document` …), in the caller's words. */
+  /** The use of the vectors (`query`, `document` …), in the caller's words. */
   inputType?: string
 }
 

@@ -16,7 +16,7 @@ export interface Timeouts {
 /** Which code prepares a call: a literal key of the registry in `providers/`. */
 export type ProviderKind = 'compatible' | 'demo' | 'bedrock' | 'azure' | 'vertex'
 
-/** What is true of each endpoint of a provider, unless the endpoint's own record says otherwise. Absent: unknown. */
+/** Facts about each endpoint of a provider, unless the endpoint's own record differs. Absent: unknown. */
 export interface ProviderFacts {
   readonly dataPolicy?: DataPolicy
   /** Regions that prompts do not leave (`eu`, `us`). */
@@ -28,7 +28,7 @@ export interface ProviderFacts {
 
 export interface ProviderRecord {
   readonly slug: string
-  /** What the API shows as `provider_name`. */
+  /** Shown by the API as `provider_name`. */
   readonly name: string
   readonly kind: ProviderKind
   readonly dialect: DialectName
@@ -65,7 +65,7 @@ export interface EndpointRecord {
   readonly providerSlug: string
   /** The model's public id (`author/slug`). */
   readonly modelId: string
-  /** What the provider calls it. */
+  /** Its name at the provider. */
   readonly upstreamId: string
   /** The dialects that this model is served in, best first, if they differ from those of its provider. */
   readonly dialects?: readonly [DialectName, ...DialectName[]]

@@ -1,4 +1,4 @@
-/** What a provider answered, as far as a dialect may see it. */
+/** A provider's reply, as far as a dialect may see it. */
 export interface UpstreamReply {
   readonly status: number
   readonly headers: Headers

@@ -83,7 +83,7 @@ export interface Reasoning {
   extra?: JsonObject
 }
 
-/** What the caller wants of the routing (the body's `provider`). Slugs are lower case. */
+/** The caller's routing preferences (the body's `provider`). Slugs are lower case. */
 export interface ProviderPreferences {
   order?: string[]
   only?: string[]

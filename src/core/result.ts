@@ -62,7 +62,7 @@ export interface Closing {
   completionCostNanoUsd: number
   isByok: boolean
   serviceTier: string | null
-  /** What the gateway's own tools cost, as part of `costNanoUsd`, and how often they ran; absent: they did not. */
+  /** The cost of the gateway's own tools, a part of `costNanoUsd`, and how often they ran; absent: they did not. */
   serverTools?: ServerToolUse
   /** Present when the caller opted in by header. */
   serviceMetadata: RoutingMetadata | null

@@ -24,7 +24,7 @@ export interface Usage {
   webSearchRequests?: number
   /** Of `cacheWriteTokens`, those that a call of its own wrote and this answer then read: charged for both. */
   writtenApartTokens?: number
-  /** What is counted in other units than tokens, where the kind of inference has it. */
+  /** Counts in other units than tokens, if the kind of inference has them. */
   searchUnits?: number
   /** Images that were made. */
   images?: number

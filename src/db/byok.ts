@@ -47,7 +47,7 @@ const fields = {
     integer().notNull(),
     Type.Number({
       documented: { type: 'integer' },
-      description: 'The keys of a workspace are tried in ascending order.',
+      description: 'Keys are tried in ascending order.',
     }),
   ),
   created_at: field.createdInstant('When it was stored.'),

@@ -8,7 +8,7 @@ import { flag, shownUuid, words } from './kinds.ts'
 const audited = true
 const order = {
   column: integer(),
-  body: wholeNumber({ minimum: 0, maximum: 1_000_000, description: 'Ascending is the order of trying.' }),
+  body: wholeNumber({ minimum: 0, maximum: 1_000_000, description: 'Keys are tried in ascending order.' }),
   view: Type.Number({ documented: { type: 'integer' } }),
 }
 const share = {
@@ -17,7 +17,7 @@ const share = {
     minimum: 0.001,
     maximum: 1000,
     description:
-      'Its share of the requests beside the others of its provider, where one without a weight counts as 1; null: they are tried in their order.',
+      'Its share of the requests among the credentials of its provider; one without a weight counts as 1. Null: credentials are tried in their order.',
   }),
   view: Type.Number(),
 }

@@ -244,7 +244,7 @@ export const viewOf = <T extends AnyTable, F extends Fields>(
     ),
   )
 
-/** What the audit log records of a row. */
+/** The fields of a row that the audit log records. */
 export const auditOf = <T extends AnyTable, F extends Fields>(
   { fields }: Resource<T, F>,
   row: T['$inferSelect'],

@@ -26,7 +26,7 @@ interface Source {
 
 /**
  * Prepares a query that was built with placeholders as a bare statement. Drizzle's own prepared queries look their
- * placeholders up and map their results anew on each call, which was a third of the time of a commit.
+ * placeholders up and map their results again on each call, which was a third of the time of a commit.
  */
 export function prepareHot({ file }: Database, query: Query): HotStatement {
   const { sql, params } = query.toSQL()

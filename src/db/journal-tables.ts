@@ -1,4 +1,4 @@
-/** What the ledger keeps between commits: see tables.ts. */
+/** Tables of the ledger's state between commits: see tables.ts. */
 import type { Label } from '../core/generation.ts'
 import type { ApiType } from '../core/request.ts'
 import { boolean, integer, json, nanoUsd, table, text, timestamp, word } from './columns.ts'

@@ -33,7 +33,7 @@ export type Role = Static<typeof roleWord>
 /** As the API names it, and as it is stored. */
 export const roleView = (stored: 'admin' | 'member'): Role => `org:${stored}`
 export const storedRole = (named: Role): 'admin' | 'member' => (named === 'org:admin' ? 'admin' : 'member')
-/** What a person may do in the organisation. */
+/** The role of a person in the organisation. */
 export const role = () => ({
   column: word<'admin' | 'member'>(),
   body: roleWord,

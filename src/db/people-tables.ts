@@ -66,10 +66,16 @@ const sessionFields = {
   /** SHA-256 of the token in the cookie, in hex. */
   token_hash: field.named(
     'id',
-    field.given(text().primaryKey(), Type.String({ description: 'Names the session and opens nothing.' })),
+    field.given(
+      text().primaryKey(),
+      Type.String({ description: 'Identifies the session; it grants no access.' }),
+    ),
   ),
   user_id: field.hidden(byUser()),
-  address: field.given(text(), nullable(Type.String({ description: 'From where it was opened.' }))),
+  address: field.given(
+    text(),
+    nullable(Type.String({ description: 'The address from which it was opened.' })),
+  ),
   user_agent: field.given(text(), nullable(Type.String())),
   created_at: field.createdInstant('When the person signed in.'),
   last_seen_at: field.createdInstant('Its last use, to five minutes.'),

@@ -27,7 +27,7 @@ export const storedEntry = field.resourceOf(
 )
 export type EntryRow = typeof providerEntries.$inferSelect
 
-/** What the endpoints that could be called cost, from when on: a row for each price that differs from the one before. */
+/** Prices of callable endpoints and when they began: a row for each price that differs from the one before. */
 export const priceHistory = table(
   'price_history',
   {

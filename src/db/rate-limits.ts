@@ -51,7 +51,7 @@ const limits = (whose: string) =>
     },
     {
       additionalProperties: false,
-      description: `How often, how much and how many at once ${whose} may ask; null: without limit. Beyond the fields of the API.`,
+      description: `Requests and tokens a minute, and concurrent requests, of ${whose}; null: no limit. An extension of the API.`,
     },
   )
 type RateLimitsBody = Static<ReturnType<typeof limits>>

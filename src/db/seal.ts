@@ -74,7 +74,7 @@ export function makeSealer(secretKey: Uint8Array): Sealer {
     },
     open(sealed, place) {
       const parts = /^v1\.([0-9a-f]{8})\.([\w-]{16})\.([\w-]{22,})$/.exec(sealed)
-      if (parts === null) throw new Error(`The sealed value in ${formatPlace(place)} is not readable`)
+      if (parts === null) throw new Error(`The sealed value in ${formatPlace(place)} cannot be read`)
       const [, madeWith, nonce = '', body = ''] = parts
       if (madeWith !== keyId) throw otherKey(place, madeWith ?? '', keyId)
       const bytes = Buffer.from(body, 'base64url')
@@ -116,7 +116,7 @@ function makeBytesSealer(key: Buffer, keyId: string): Pick<Sealer, 'sealBytes' |
     openBytes(sealed, place) {
       const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
       if (bytes[0] !== SEALED_VERSION || bytes.length < SEALED_OVERHEAD_BYTES)
-        throw new Error(`The sealed value in ${formatPlace(place)} is not readable`)
+        throw new Error(`The sealed value in ${formatPlace(place)} cannot be read`)
       const madeWith = bytes.toString('hex', 1, 5)
       if (madeWith !== keyId) throw otherKey(place, madeWith, keyId)
       const aad = placeOf(place)

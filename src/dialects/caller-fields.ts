@@ -228,7 +228,7 @@ function readCutoffs(cutoffs: ChatPreferences['preferred_min_throughput']): Cuto
 const MOST_CHARACTERS = 64
 
 /**
- * Who asks, as providers of another dialect take it: coding agents send some 150 characters as Anthropic's
+ * The caller's user id for providers of another dialect: coding agents send some 150 characters as Anthropic's
  * `metadata.user_id`. A longer name becomes its SHA-256 in hex, the same every time, and is named in `drop`.
  */
 export function writeUser({ user }: InferenceRequest, drop: Drop): string | undefined {

@@ -69,7 +69,7 @@ const trace = openObject(
     generation_name: traceName,
     parent_span_id: traceName,
   },
-  { description: 'Kept with the generation; other keys too. At most 4,096 characters as JSON' },
+  { description: 'Stored with the generation; other keys are allowed. At most 4,096 characters as JSON' },
 )
 
 export type ChatPreferences = Static<typeof providerPreferences>
@@ -100,7 +100,8 @@ export const cacheMark = optional(
   openObject(
     { type: t.Optional(t.Literal('ephemeral')) },
     {
-      description: 'Prompt caching mark, such as {"type": "ephemeral", "ttl": "5m"}; forwarded to providers',
+      description:
+        'Prompt caching marker, such as {"type": "ephemeral", "ttl": "5m"}; forwarded to providers',
     },
   ),
 )
@@ -109,7 +110,9 @@ export const cacheMark = optional(
 export const routingFields = {
   models: optional(t.Array(modelName(), { description: 'Fallbacks, tried in order' })),
   provider: optional(providerPreferences),
-  session_id: optional(t.String({ maxLength: 256, description: 'Wins over the header x-session-id' })),
+  session_id: optional(
+    t.String({ maxLength: 256, description: 'Takes precedence over the header x-session-id' }),
+  ),
   user: optional(t.String({ maxLength: 256 })),
   trace: optional(trace),
 }
@@ -122,7 +125,7 @@ export const conversationFields = {
 }
 
 export const stopServerToolsWhen = optional(
-  t.Array(stopCondition, { minItems: 1, description: 'Any that holds ends the tool loop' }),
+  t.Array(stopCondition, { minItems: 1, description: 'The tool loop ends when one of them is met' }),
 )
 
 export const callerFields = {

@@ -14,7 +14,7 @@ import { hasThoughts } from './thoughts.ts'
 
 const CLAUDE_EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max']
 
-/** What a model accepts, by Claude's version. */
+/** The parameters that a model accepts, by Claude's version. */
 export interface Traits {
   /** `adaptive`: thinking is on or off, with an effort; `budget`: it has a budget of tokens. */
   readonly thinking: 'adaptive' | 'budget'

@@ -1,4 +1,4 @@
-/** What a character is to `^`, `$` and `\b`. */
+/** Classes of characters for `^`, `$` and `\b`. */
 export const LINE_END = 1
 export const WORD = 2
 

@@ -148,7 +148,7 @@ function weightsOf({ patterns, automaton }: Group, lengths: readonly number[]): 
   return ways.map(({ size }) => size)
 }
 
-export const TOO_MANY = new Error('these patterns have too many states together')
+export const TOO_MANY = new Error('these patterns together have too many states')
 
 function bounded(budget: ScanBudget, most: number, learning: Learning): ScanBudget {
   let left = most

@@ -20,6 +20,6 @@ export function utcInstant(text: string): Date | null {
 /** The instant that a query names. Throws a 400 that names the parameter. */
 export function instantOf(text: string, parameter: string): Date {
   const instant = utcInstant(text)
-  if (instant === null) throw badRequest('there is no such day or time', `query parameter ${parameter}`)
+  if (instant === null) throw badRequest('this day or time does not exist', `query parameter ${parameter}`)
   return instant
 }

@@ -63,8 +63,8 @@ export const listQuery = <Filters extends TProperties>(
   const choices = sorts.flatMap((name) => [name, `-${name}`])
   return t.Object(
     {
-      offset: queryInteger(0, MAX_OFFSET, 'How many to leave out; default 0. Not together with cursor.'),
-      limit: queryInteger(1, 100, 'How many to answer with; default 50.'),
+      offset: queryInteger(0, MAX_OFFSET, 'Number of rows to skip; default 0. Not together with cursor.'),
+      limit: queryInteger(1, 100, 'Number of rows to return; default 50.'),
       cursor: t.Optional(
         t.String({
           pattern: '^[A-Za-z0-9_-]+$',
@@ -83,7 +83,7 @@ export const listQuery = <Filters extends TProperties>(
         }),
       ),
       q: t.Optional(
-        t.String({ minLength: 1, maxLength: 200, description: 'Only those whose texts contain this.' }),
+        t.String({ minLength: 1, maxLength: 200, description: 'Only rows whose texts contain this.' }),
       ),
       ...filters,
     },

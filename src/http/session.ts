@@ -42,7 +42,9 @@ export function sessionCaller(
     if (kind === 'management')
       throw forbidden('Only management keys can perform this operation, and people with the role org:admin')
     if (!isRead)
-      throw forbidden('Members may read here; for changes use a key, or ask for the role org:admin')
+      throw forbidden(
+        'Members can only read: for changes use a management key, or ask for the role org:admin',
+      )
   }
   const workspace = workspaceOf(request, session, snapshot)
   return { key: keyOf(session, workspace), workspace, session }
@@ -61,7 +63,7 @@ function workspaceOf(request: Request, session: Session, snapshot: Snapshot): Wo
   const usual =
     seen.find(({ id }) => id === snapshot.defaultWorkspaceId) ?? snapshot.workspacesById.get(first)
   if (usual === undefined || !seen.includes(usual))
-    throw forbidden('You are a member of no workspace yet: an administrator can add you to one')
+    throw forbidden('You are not a member of a workspace yet: an administrator can add you to one')
   return usual
 }
 

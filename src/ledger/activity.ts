@@ -30,7 +30,7 @@ export interface ActivityItem {
   /** USD. */
   usage: number
   byok_usage_inference: number
-  /** Every settled generation, failures too. */
+  /** All settled generations, failed ones included. */
   requests: number
   prompt_tokens: number
   completion_tokens: number

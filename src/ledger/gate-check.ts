@@ -6,7 +6,7 @@ import type { Counted, HeldWindows } from './held-windows.ts'
 import type { Amounts, Remaining } from './ledger.ts'
 import { formatInstant, INTERVALS, resetsAt } from './windows.ts'
 
-/** What a list of gates leaves: limit minus settled and reserved amounts. */
+/** The remaining budget of a list of gates: limit minus settled and reserved amounts. */
 export interface GateCheck {
   remaining(gates: readonly Gate[], startedAt: number): Remaining
   /** Null: the gates are open for these amounts. */

@@ -29,7 +29,7 @@ export function labelQuery(query: UsageQuery): UsageQuery {
   for (const name of [...query.dimensions, ...query.filters.map(({ dimension }) => dimension)]) {
     if (isColumn(name)) continue
     const known = Object.keys(COLUMNS).slice(1).join(', ')
-    throw badRequest(`${name} is not known of user and tags: take ${known}`, 'dimensions')
+    throw badRequest(`${name} is not summed for user and tags: choose ${known}`, 'dimensions')
   }
   const from = windowStart('daily', query.from)
   return { ...query, from, until: windowStart('daily', query.until + DAY_MS - 1) }

@@ -33,7 +33,7 @@ export interface Remaining {
   gate: Gate | null
 }
 
-/** What a request reserves; see `ReserveRequest`. */
+/** The amounts that a request reserves; see `ReserveRequest`. */
 export interface Amounts {
   readonly amountNanoUsd: number
   readonly sharedNanoUsd: number | null

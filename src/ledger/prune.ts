@@ -65,7 +65,8 @@ export function preparePruning(database: Database): (slice: Slice) => PrunedSlic
     carryCharges(gone.map(({ summed }) => summed))
     forget.run(...bounds)
     const removed = remove.run(...bounds).changes
-    if (removed !== gone.length) throw new Error(`${removed} rows would go, and ${gone.length} were summed`)
+    if (removed !== gone.length)
+      throw new Error(`${removed} rows would be deleted, but ${gone.length} were summed`)
     keepWatermark.run()
   }
 

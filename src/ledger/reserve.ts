@@ -50,7 +50,7 @@ export function createHolds(counters: Counters): Holds {
     startedAt: number,
     { amountNanoUsd, sharedNanoUsd }: Amounts,
   ): OpenHold {
-    if (holds.has(generationId)) throw new Error(`${generationId} has a hold already`)
+    if (holds.has(generationId)) throw new Error(`${generationId} already has a hold`)
     const { windows, charged } = windowsOf(gates, startedAt)
     const settled = null
     const made: OpenHold = { generationId, amountNanoUsd, sharedNanoUsd, gates, windows, charged, settled }
@@ -87,7 +87,7 @@ export function createHolds(counters: Counters): Holds {
 export function mustBeWhole(amount: number): void {
   if (amount > MAX_NANO_USD) {
     throw badRequest(
-      `This request could cost more than ${formatUsd(MAX_NANO_USD)}, the most that is ever held: a smaller max_tokens ` +
+      `This request could cost more than ${formatUsd(MAX_NANO_USD)}, the largest possible reservation: a smaller max_tokens ` +
         "needs less, and the model's price must be in USD per token",
     )
   }

@@ -7,7 +7,7 @@ import { preparePruning } from './prune.ts'
 export interface Retention {
   /** Milliseconds since the request; null: forever. */
   readonly maxAgeMs: number | null
-  /** What the ledger's file may hold, in bytes, its write-ahead log and free room apart; null: without bound. */
+  /** Size limit of the ledger's file in bytes, without its write-ahead log and free pages; null: no limit. */
   readonly maxBytes: number | null
 }
 

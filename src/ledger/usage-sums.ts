@@ -158,7 +158,7 @@ const bucketOf = (granularity: Granularity, hour: number): number =>
 
 const tooMany = (most: number): GatewayError =>
   badRequest(
-    `this splits usage into more than ${most} groups: take fewer dimensions, a filter, a shorter time or a coarser granularity`,
+    `this splits usage into more than ${most} groups: use fewer dimensions, a filter, a shorter time or a coarser granularity`,
   )
 
 const tooSlow = (): GatewayError =>

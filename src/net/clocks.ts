@@ -95,7 +95,7 @@ export function createBulkhead(maxInFlight: number): Bulkhead {
     },
     leave(group) {
       const taken = perGroup.get(group)
-      if (taken === undefined) throw new Error(`A place of ${group} was given back twice`)
+      if (taken === undefined) throw new Error(`A place of ${group} was released twice`)
       if (taken === 1) perGroup.delete(group)
       else perGroup.set(group, taken - 1)
       total -= 1

@@ -113,7 +113,7 @@ export function awsCredential(
   if (accessKeyId === undefined || secretAccessKey === undefined) return undefined
   const names = ['accessKeyId', 'secretAccessKey', 'sessionToken'] as const
   const invalid = names.filter((name) => !isHeaderValue(values[name] ?? 'absent'))
-  for (const name of invalid) reject(name, 'holds characters that no credential has (a line break, perhaps)')
+  for (const name of invalid) reject(name, 'contains characters that no credential has, such as a line break')
   if (invalid.length > 0) return undefined
   return { id, secret: null, aws: defined({ accessKeyId, secretAccessKey, sessionToken }) }
 }

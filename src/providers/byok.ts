@@ -29,7 +29,7 @@ export function readByokKey(
     if (kind === 'vertex') return readServiceAccount(id, text)
   }
   if (isHeaderValue(text)) return { credential: { id, secret: text } }
-  return { problem: 'holds characters that no credential has (a space or a line break, perhaps)' }
+  return { problem: 'contains characters that no credential has, such as a space or a line break' }
 }
 
 function readAccessKey(id: string, text: string): { credential: CredentialRecord } | { problem: string } {

@@ -39,7 +39,7 @@ export function entryCredential(
   if (secret !== '' && !isHeaderValue(secret)) {
     problems.push({
       path: `${place}.api_key`,
-      message: 'holds characters that no credential has (a space, perhaps)',
+      message: 'contains characters that no credential has, such as a space',
     })
   }
   const shown = { id: slug, secret: secret === '' ? null : secret }

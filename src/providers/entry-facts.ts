@@ -21,7 +21,10 @@ export function readDataFacts(
     problems.push({ path: `${place}.zdr`, message: `contradicts data_policy.zdr: "${written.zdr}"` })
   }
   if (zdr === 'always' && training === true) {
-    problems.push({ path: `${path}.training`, message: 'contradicts zdr: what trains a model is stored' })
+    problems.push({
+      path: `${path}.training`,
+      message: 'contradicts zdr: data that trains a model is stored',
+    })
   }
   if (zdr === 'always' && retentionDays !== undefined && retentionDays > 0) {
     problems.push({

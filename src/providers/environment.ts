@@ -70,7 +70,7 @@ function credentialOf(
     return awsCredential('AWS_ACCESS_KEY_ID', settingsOfEnvironment(environment, AWS_SETTINGS, problems))
   }
   if (isHeaderValue(secret)) return { id: key, secret }
-  problems.push({ path: key, message: 'holds characters that no credential has (a line break, perhaps)' })
+  problems.push({ path: key, message: 'contains characters that no credential has, such as a line break' })
   return undefined
 }
 

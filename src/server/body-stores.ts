@@ -60,9 +60,12 @@ function openContentLog(
   return createContentLog({
     store: createContentStore({ bodies: file, sealer, now, retentionMs }),
     onDropped: (contents) =>
-      logger.warn({ contents }, 'contents of generations were not logged: more came than the disk takes'),
+      logger.warn(
+        { contents },
+        'contents of generations were not logged: they arrive faster than the disk writes',
+      ),
     onLost: (error, contents) =>
-      logger.warn({ err: error, contents }, 'contents of generations could not be logged and are lost'),
+      logger.warn({ err: error, contents }, 'contents of generations could not be logged'),
     async onWritten() {
       try {
         const deleted = await makeRoom(file, config.bodiesMaxMb * MEGABYTE)

@@ -24,13 +24,12 @@ export function openOwnLedger({ config, database, logger, lateMs, hasRoom, now }
     roomWaitMs: config.roomWaitMs,
     lateMs,
     onFailure(error, waiting, failures) {
-      if (failures === 0)
-        logger.error({ err: error }, 'a row of the ledger can never be written and is given up')
+      if (failures === 0) logger.error({ err: error }, 'a row of the ledger cannot be written and is dropped')
       // Logged once: the writer retries every two seconds.
       else if (failures === 1) logger.error({ err: error, waiting }, CANNOT_WRITE)
     },
     onRecovery: () => logger.warn('the ledger can be written again'),
   })
-  if (recovered > 0) logger.warn({ generations: recovered }, 'settled what a crash had left open')
+  if (recovered > 0) logger.warn({ generations: recovered }, 'settled the requests that a crash interrupted')
   return ledger
 }

@@ -90,7 +90,7 @@ export function createRun({
     onLost: (error, generationId) =>
       logger.error(
         { err: error, generation_id: generationId },
-        'a failure that no caller can receive any more',
+        'a failure after the client had disconnected',
       ),
   }
 }

@@ -36,7 +36,7 @@ runScenarios('POST /byok refuses', () => admin.handler, [
   post('a key in place of a provider', { provider: SECRET }, 400, ['provider', 'such as openai']),
   post('an empty key', { key: '' }, 400, ['key']),
   post('a blank key', { key: '   ' }, 400, ['key: must not be blank']),
-  post('a key with a line break', { key: `${SECRET}\n${SECRET}` }, 400, ['key: holds characters']),
+  post('a key with a line break', { key: `${SECRET}\n${SECRET}` }, 400, ['key: contains characters']),
   post('a key that is too long', { key: 'k'.repeat(16_385) }, 400, ['key']),
   post('half a key of AWS', { provider: 'amazon-bedrock', key: '{"accessKeyId":"Canary"}' }, 400, ['lacks']),
   post('a broken service account', { provider: 'google-vertex', key: '{"type":"Canary"' }, 400, ['no JSON']),

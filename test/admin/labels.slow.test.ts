@@ -116,7 +116,7 @@ describe('POST /analytics/query', () => {
   test.each<[what: string, body: object, says: string]>([
     ['hours', { dimensions: ['user'], granularity: 'hour' }, 'summed by the day'],
     ['two labels', { dimensions: ['user', 'tag:team'] }, 'one of user and tags'],
-    ['what is not known of labels', { dimensions: ['user', 'is_byok'] }, 'is_byok is not known'],
+    ['a metric that is not summed by label', { dimensions: ['user', 'is_byok'] }, 'is_byok is not summed'],
     ['a name that is too long', { dimensions: [`tag:${'x'.repeat(65)}`] }, 'tag:<name>'],
   ])('%s are refused', async (_, body, says) => {
     const reply = await query({ metrics: ['total_usage'], ...body })

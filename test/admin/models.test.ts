@@ -210,7 +210,7 @@ describe('POST /models/refresh', () => {
       'facts that were not shown',
       { document: cheaper, digest: '0'.repeat(64) },
       409,
-      /not those that were shown/,
+      /changed since the changes were shown/,
     ],
     ['two sources', { from: 'built-in', document: cheaper }, 400, /^from: cannot be combined with document/],
     ['an unknown field', { source: 'x' }, 400, /^source: is not known here/],

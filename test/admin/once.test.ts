@@ -102,7 +102,7 @@ test('an answer that was lost between the making and the telling is not made aga
   )
   const before = await count()
   const again = await ask()
-  expect([again.status, again.text]).toEqual([409, expect.stringContaining('its answer is lost')])
+  expect([again.status, again.text]).toEqual([409, expect.stringContaining('its reply is lost')])
   expect(await count()).toBe(before)
 })
 

@@ -87,8 +87,8 @@ describe('storing', () => {
 
   const refused: [fields: Partial<CredentialFields>, status: number, says: RegExp][] = [
     [{ secret: ' \n' }, 400, /^credential: must not be empty/],
-    [{ secret: 'two words' }, 400, /^credential: holds characters/],
-    [{ secret: 'clé-secrète-0123456789' }, 400, /^credential: holds characters/],
+    [{ secret: 'two words' }, 400, /^credential: contains characters/],
+    [{ secret: 'clé-secrète-0123456789' }, 400, /^credential: contains characters/],
     [{ secret: 'x'.repeat(4097) }, 400, /^credential: must have at most 4096/],
     [{ baseUrl: 'nowhere' }, 400, /^base_url: must be an http/],
     [{ baseUrl: 'https://me:pass@host/v1' }, 400, /^base_url: must not hold a user name/],
@@ -179,7 +179,7 @@ describe('as providers', () => {
 
   /** What a row may have become, and the sentence about it. */
   const damaged: [name: string, damage: (id: string, otherId: string) => void, says: RegExp][] = [
-    ['was cut', (id) => change(id, 'sealed_secret', sealedOf(id).slice(0, 30)), /is not readable/],
+    ['was cut', (id) => change(id, 'sealed_secret', sealedOf(id).slice(0, 30)), /cannot be read/],
     ['was changed', (id) => change(id, 'sealed_secret', flipped(sealedOf(id))), /was changed/],
     [
       'was moved here from another row',

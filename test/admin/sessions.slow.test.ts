@@ -110,7 +110,7 @@ describe('a session calls administration', () => {
 
   test('as a member with the rights of an inference key to read, and changes nothing', async () => {
     const { id, browser: ada } = await join(() => admin.handler, 'reads@example.org')
-    expect((await ada.ask({ path: '/api/v1/workspaces' })).text).toContain('member of no workspace')
+    expect((await ada.ask({ path: '/api/v1/workspaces' })).text).toContain('not a member of a workspace')
     await manage(admin.handler, 'POST', '/workspaces', { name: 'Lab', slug: 'lab' })
     await manage(admin.handler, 'POST', '/workspaces', { name: 'Secret', slug: 'secret' })
     for (const slug of ['lab', 'default'])
@@ -128,7 +128,7 @@ describe('a session calls administration', () => {
       method: 'DELETE',
       path: '/api/v1/files/file_00000000000000000000000000000000',
     })
-    expect([upload.status, upload.text]).toEqual([403, expect.stringContaining('Members may read')])
+    expect([upload.status, upload.text]).toEqual([403, expect.stringContaining('Members can only read')])
     const workspaces = objectOf((await ada.ask(SESSION)).json)['data']
     expect(objectOf(workspaces)['workspaces']).toHaveLength(2)
   })

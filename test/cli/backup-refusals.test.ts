@@ -99,14 +99,14 @@ const refusals: {
     what: 'a folder that is not a backup',
     args: (p) => ['restore', join(p, '../data'), '--data', p],
     code: 1,
-    says: 'is no backup',
+    says: 'is not a backup',
   },
   {
     what: 'a database that was changed',
     args: (p) => ['restore', p, '--data', `${p}-2`],
     make: (p) => [cpSync(backup, p, { recursive: true }), appendFileSync(join(p, 'sluice.db'), 'x')],
     code: 1,
-    says: 'is not what was backed up',
+    says: 'differs from the backed-up file',
   },
   {
     what: 'a file that is missing',

@@ -23,7 +23,7 @@ describe('sluice models refresh', () => {
 
       const asked = await refresh()
       expect(asked.exitCode).toBe(2)
-      expect(asked.stderr).toContain('Nothing was changed: --yes takes these facts over')
+      expect(asked.stderr).toContain('Nothing was changed: --yes applies the changes')
       expect(asked.stdout).toContain('+ openai/gpt-9 at openai\n')
       expect(asked.stdout).toMatch(/^\$ openai\/gpt-4o at openai: prompt 0\.0000025 → 0\.000001, /m)
       expect(asked.stdout).toMatch(
@@ -33,7 +33,7 @@ describe('sluice models refresh', () => {
 
       const done = await refresh('--yes')
       expect({ exitCode: done.exitCode, stderr: done.stderr }).toEqual({ exitCode: 0, stderr: '' })
-      expect(done.stdout).toContain('Taken over: 1 added')
+      expect(done.stdout).toContain('Applied: 1 added')
       // A server that starts later, without a network, has them.
       const server = await startServer(join(folder, 'data'), { env: { ...BOOTSTRAP, OPENAI_API_KEY: 'k' } })
       const authorization = `Bearer ${BOOTSTRAP.SLUICE_API_KEY}`

@@ -221,7 +221,7 @@ describe('sluice providers', () => {
       expect(exitCode).toBe(1)
       expect(stdout).toMatch(/^ok +provider openai: \S+ answers in \d+ ms, with the stored sk-\.\.\.bra$/m)
       expect(stdout).toMatch(
-        /^problem +provider openai: the stored sk-\.\.\.ger is not used\. .* is not readable$/m,
+        /^problem +provider openai: the stored sk-\.\.\.ger is not used\. .* cannot be read$/m,
       )
       expect(stdout).not.toMatch(/Canary|Second/)
     })

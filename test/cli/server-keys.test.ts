@@ -40,7 +40,7 @@ describe('keys, through a running server', () => {
     )
     expect(made.exitCode).toBe(0)
     expect(made.stdout).toMatch(/^sk-sl-v1-\w+\n$/)
-    expect(made.stderr).toContain('Made alone, limit $5.00 monthly')
+    expect(made.stderr).toContain('Created alone, limit $5.00 monthly')
     expect(await infer(made.stdout.trim())).toBe(200)
     const [key] = await named('alone')
     expect(key).toMatchObject({ limit: 5, limit_reset: 'monthly', disabled: false })

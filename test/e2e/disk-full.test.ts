@@ -219,7 +219,7 @@ test('stored responses: what cannot be begun is refused before anybody is asked,
   expect([stream.status, text.includes('response.completed')]).toEqual([200, true])
   const [, id] = /"id":"(resp_[0-9a-f]+)"/.exec(text) ?? []
   expect((await gateway.call(`/responses/${id}`)).status).toBe(404)
-  expect(said(50, 'a failure that no caller can receive any more')).toBe(1)
+  expect(said(50, 'a failure after the client had disconnected')).toBe(1)
   makeRoom(gateway.bodies)
   const kept = await gateway.call('/responses', { model: 'cent', input, store: true, stream: true })
   const [, keptId] = /"id":"(resp_[0-9a-f]+)"/.exec(await kept.text()) ?? []

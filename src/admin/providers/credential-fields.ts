@@ -45,7 +45,7 @@ export function checkSecret(text: string): string {
     throw badRequest(`must have at most ${MOST_CHARACTERS} characters`, 'credential')
   if (!isHeaderValue(secret))
     throw badRequest(
-      'holds characters that no credential has (a space or a line break, perhaps)',
+      'contains characters that no credential has, such as a space or a line break',
       'credential',
     )
   return secret

@@ -68,13 +68,13 @@ export const configuredProvider = t.Object({
 })
 
 export const connectionResult = t.Object({
-  success: t.Boolean({ description: 'Every credential was taken.' }),
+  success: t.Boolean({ description: 'Every credential was accepted.' }),
   data: t.Array(
     t.Object({
       credential: t.String({ description: 'Its id.' }),
       success: nullable(t.Boolean({ description: 'Null: it could not be tried.' })),
       status: nullable(t.Number({ documented: { type: 'integer' } })),
-      message: t.String({ description: 'What came back, as a sentence.' }),
+      message: t.String({ description: 'The outcome, as a sentence.' }),
     }),
   ),
 })

@@ -44,7 +44,7 @@ export function documentProblems(document: unknown): DocumentProblem[] {
     return isObject(provider) && isObject(provider['models']) && Object.keys(provider['models']).length > 0
   })
   if (problems.length === 0 && !isOfUse)
-    return [{ path: 'document', message: 'has no model of any provider that is known here' }]
+    return [{ path: 'document', message: 'names no model of a known provider' }]
   return problems.slice(0, MOST_REPORTED)
 }
 

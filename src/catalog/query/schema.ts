@@ -83,7 +83,7 @@ const page = {
       maxLength: 4,
       expects: 'a whole number from 1 to 1000',
       documented: { type: 'integer', minimum: 1, maximum: 1000, default: 500 },
-      description: 'How many at most; default 500.',
+      description: 'Maximum number of rows; default 500.',
     }),
   ),
 }
@@ -141,7 +141,7 @@ export const pricesQuery = t.Object(
         pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,9})?)?Z$',
         expects: 'a UTC time such as 2026-01-31T12:00:00Z',
         documented: { type: 'string', format: 'date-time' },
-        description: 'Only what held then: when a generation was made, for example.',
+        description: 'Only the prices at this time, such as when a generation was made.',
       }),
     ),
   },

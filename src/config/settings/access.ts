@@ -39,6 +39,6 @@ export const accessSettings = {
     type: 'requests a minute',
     fallback: 6_000,
     read: read.wholeNumber(0, 1_000_000_000, 'requests a minute'),
-    meaning: 'Administration requests that one key may send in a minute. `0`: no limit.',
+    meaning: 'Administration requests that one key may send per minute. `0`: no limit.',
   }),
 } satisfies Record<string, Setting<unknown>>

@@ -68,7 +68,7 @@ function forwardedBody(body: JsonObject): JsonObject {
   return sent
 }
 
-/** Usage is always asked for in streams: without it the answer could only be estimated. */
+/** Streams always request usage: without it the cost could only be estimated. */
 function applyStream(body: JsonObject, request: InferenceRequest, { provider }: Attempt): void {
   const options = fieldsOf(body.stream_options)
   if (body.stream_options !== undefined) delete body.stream_options

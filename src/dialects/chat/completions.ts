@@ -28,14 +28,14 @@ export const completionBody = bounded(
   openObject({
     model,
     prompt: t.Union([t.String({ minLength: 1 }), t.Array(t.String()), tokens, t.Array(tokens)], {
-      description: 'One text, or a list of one text; token ids are refused',
+      description: 'One text, or a list of one text; token ids are rejected',
     }),
-    suffix: optional(t.String({ description: 'Refused: chat models cannot fill in a middle' })),
+    suffix: optional(t.String({ description: 'Rejected: chat models cannot fill in a middle' })),
     echo: optional(t.Boolean({ description: 'Whether the text begins with the prompt' })),
     stream: optional(t.Boolean({ default: false })),
     logprobs: optional(t.Integer({ minimum: 0, maximum: 5 })),
     n: optional(t.Integer({ minimum: 1 })),
-    best_of: optional(t.Integer({ minimum: 1, description: 'At most n: the gateway throws no answer away' })),
+    best_of: optional(t.Integer({ minimum: 1, description: 'At most n: the gateway discards no answer' })),
     max_tokens: optional(t.Integer({ minimum: 1 })),
     temperature: optional(t.Number({ minimum: 0, maximum: 2 })),
     top_p: optional(t.Number({ minimum: 0, maximum: 1 })),
@@ -68,7 +68,7 @@ export function chatBodyOf(input: JsonObject): { body: JsonObject; asked: Comple
   if (sent.suffix) throw badRequest('must be absent: chat models cannot fill in a middle', 'suffix')
   const { n, best_of: bestOf, logprobs } = sent
   if (bestOf && bestOf > (n ?? 1)) {
-    throw badRequest(`must be at most n, which is ${n ?? 1}: the gateway throws no answer away`, 'best_of')
+    throw badRequest(`must be at most n, which is ${n ?? 1}: the gateway discards no answer`, 'best_of')
   }
   const { prompt: _, suffix: _suffix, echo, best_of: _best, logprobs: _logprobs, ...rest } = sent
   const body: JsonObject = { ...rest, messages: [{ role: 'user', content: prompt }] }
@@ -85,7 +85,7 @@ function promptOf({ prompt }: CompletionBody): string {
   if (typeof prompt === 'string') return prompt
   const [only, ...more] = prompt
   if (typeof only !== 'string') {
-    throw badRequest('must be a text: token ids mean nothing to another model, so none are taken', 'prompt')
+    throw badRequest('must be text: token ids are specific to one model and are not accepted', 'prompt')
   }
   if (more.length > 0) throw badRequest('must be one text: send a request for each prompt', 'prompt')
   if (only === '') throw badRequest('must not be empty', 'prompt[0]')

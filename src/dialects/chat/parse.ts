@@ -12,8 +12,7 @@ import { type ChatBody, chatBody } from './schema.ts'
 const checkBody = bodyCheck(chatBody)
 
 /**
- * Reads the body of POST /chat/completions. Throws a `GatewayError` 400 that names the field by its path, what is
- * allowed and, where it is short, what came. `request.body` is the very body, unknown fields included; `models`
+ * Reads the body of POST /chat/completions. Throws a `GatewayError` 400 that names the field by its path, what is allowed and, if it is short, the value. `request.body` is the body itself, unknown fields included; `models`
  * is empty when the caller named none.
  */
 export function parseChat(input: JsonObject, headers: Headers): InferenceRequest {

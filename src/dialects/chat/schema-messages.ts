@@ -64,7 +64,7 @@ const assistantMessage = openObject({
   reasoning: optional(t.String()),
   reasoning_details: optional(
     t.Array(openObject({ type: t.String() }), {
-      description: 'Replay what a former reply carried, unchanged',
+      description: 'From a former reply, unchanged',
     }),
   ),
   refusal: optional(t.String()),

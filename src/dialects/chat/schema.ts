@@ -55,7 +55,7 @@ const responseFormat = openObject({
 
 const reasoning = openObject({
   effort: optional(oneOf(EFFORTS)),
-  max_tokens: bound('The most tokens to reason with'),
+  max_tokens: bound('The maximum number of reasoning tokens'),
   enabled: optional(t.Boolean()),
   exclude: optional(t.Boolean({ description: 'Reason, but do not show it' })),
   summary: optional(t.String({ description: 'auto, concise, detailed' })),
@@ -85,7 +85,7 @@ const samplingFields = {
     }),
   ),
   max_tokens: optional(t.Integer({ minimum: 1, deprecated: true, description: 'Use max_completion_tokens' })),
-  max_completion_tokens: bound('The most tokens to answer with, reasoning included'),
+  max_completion_tokens: bound('The maximum number of output tokens, reasoning included'),
   n: optional(t.Integer({ minimum: 1, maximum: 128, description: 'How many answers' })),
   temperature: optional(t.Number({ minimum: 0, maximum: 2 })),
   top_p: optional(t.Number({ minimum: 0, maximum: 1 })),

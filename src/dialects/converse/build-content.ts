@@ -7,7 +7,7 @@ import { type Drop, leaveOut } from '../dropped.ts'
 import { quoted } from '../mismatch.ts'
 import { type Abilities, cachePointFor } from './model.ts'
 
-/** What the writers of one request share. */
+/** The state that the writers of one request share. */
 export interface Writing {
   readonly abilities: Abilities
   /** Empty: unknown, so no modality is excluded. */

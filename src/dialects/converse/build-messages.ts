@@ -25,7 +25,7 @@ export function writeMessages(messages: readonly Message[], writing: Writing): W
   const { system, turns } = turnsOf(messages, (message, index) =>
     writeContent(message, `messages[${index}]`, writing),
   )
-  if (turns.length === 0) throw badRequest('hold no text that a model could answer', 'messages')
+  if (turns.length === 0) throw badRequest('contain no text that a model could answer', 'messages')
   for (const turn of turns) accompanyDocuments(turn)
   trimPrefill(turns)
   return { system, messages: turns }

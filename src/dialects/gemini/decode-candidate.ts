@@ -15,7 +15,7 @@ import { createFunctionCalls, type FunctionCalls } from './decode-calls.ts'
 import { finishReasonOf, nativeReasonOf } from './errors.ts'
 import { signatureDetail, thoughtDetail } from './signatures.ts'
 
-/** What is remembered of one candidate between chunks. */
+/** The state of one candidate between chunks. */
 export interface CandidateState {
   readonly index: number
   readonly calls: FunctionCalls

@@ -17,7 +17,7 @@ import { content } from './schema.ts'
 
 const embedFields = {
   content,
-  taskType: optional(t.String({ description: 'What the vectors are for, such as RETRIEVAL_QUERY' })),
+  taskType: optional(t.String({ description: 'The use of the vectors, such as RETRIEVAL_QUERY' })),
   title: optional(t.String()),
   outputDimensionality: optional(t.Integer({ minimum: 1, description: 'The length of the vectors' })),
 }
@@ -47,7 +47,7 @@ export function neutralEmbedBody(body: JsonObject): JsonObject {
   for (const [i, { taskType, outputDimensionality }] of entries.entries()) {
     if (taskType !== first?.taskType || outputDimensionality !== first?.outputDimensionality) {
       throw badRequest(
-        'must have the same taskType and outputDimensionality as the first: one call asks for vectors of one kind',
+        'must have the same taskType and outputDimensionality as the first: one call returns vectors of one kind',
         `requests[${i}]`,
       )
     }

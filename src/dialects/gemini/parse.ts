@@ -23,7 +23,7 @@ export function parseGemini(input: JsonObject, headers: Headers): InferenceReque
   const config = body.generationConfig ?? {}
   const stop = config.stopSequences
   const messages = readContents(body, keep)
-  if (messages.length === 0) throw badRequest('must say something: all of their parts are empty', 'contents')
+  if (messages.length === 0) throw badRequest('must not be empty: all parts are empty', 'contents')
   const request = defined<InferenceRequest>({
     ...routing,
     messages,

@@ -24,7 +24,7 @@ export function createKeep(): Keep {
 }
 
 /**
- * Fields that speak to the gateway alone: never sent to a provider. `fallbacks` is one of them where it lists
+ * Fields for the gateway itself, never sent to a provider. `fallbacks` is one of them where it lists
  * models; Anthropic's own word `default` goes through.
  */
 export const NOT_SENT: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, 'fallbacks', 'user'])

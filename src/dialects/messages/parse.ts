@@ -13,8 +13,7 @@ import { type MessagesBody, messagesBody } from './schema.ts'
 const checkBody = bodyCheck(messagesBody)
 
 /**
- * Reads the body of POST /messages. Throws a `GatewayError` 400 that names the field by its path, what is allowed
- * and, where it is short, what came. `request.body` is the very body, unknown fields included; `models` is empty when
+ * Reads the body of POST /messages. Throws a `GatewayError` 400 that names the field by its path, what is allowed and, if it is short, the value. `request.body` is the body itself, unknown fields included; `models` is empty when
  * the caller named none.
  */
 export function parseMessages(input: JsonObject, headers: Headers): InferenceRequest {
@@ -56,7 +55,7 @@ const withFallbacks = (models: string[], { fallbacks }: MessagesBody): string[] 
 const serviceTierOf = ({ service_tier }: MessagesBody): string | undefined =>
   service_tier === 'standard_only' ? 'default' : (service_tier ?? undefined)
 
-/** What the caller set, in the catalogue's words (`supported_parameters`). */
+/** The parameters that the caller set, by the catalogue's names (`supported_parameters`). */
 function parametersOf(body: MessagesBody): string[] {
   const set: Readonly<Record<string, unknown>> = {
     temperature: body.temperature,

@@ -61,7 +61,7 @@ export const embeddingsBody = bounded(
     dimensions: optional(t.Integer({ minimum: 1, description: 'The length of the vectors' })),
     encoding_format: optional(oneOf(['float', 'base64'])),
     input_type: optional(
-      t.String({ minLength: 1, description: 'What the vectors are for, such as `query` or `document`' }),
+      t.String({ minLength: 1, description: 'The use of the vectors, such as `query` or `document`' }),
     ),
     ...routingFields,
   }),

@@ -40,7 +40,7 @@ export const imagesBody = bounded(
     output_compression: optional(t.Integer({ minimum: 0, maximum: 100 })),
     seed: optional(t.Integer()),
     input_references: optional(
-      t.Array(reference, { maxItems: 16, description: 'Images that the new one starts from' }),
+      t.Array(reference, { maxItems: 16, description: 'Images that the new one is based on' }),
     ),
     mask: optional(reference),
     partial_images: optional(

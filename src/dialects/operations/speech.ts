@@ -15,7 +15,9 @@ export const speechBody = bounded(
     voice: optional(t.String({ minLength: 1 })),
     response_format: optional(oneOf(['mp3', 'pcm', 'wav', 'opus', 'aac', 'flac'])),
     speed: optional(t.Number({ minimum: 0.25, maximum: 4 })),
-    instructions: optional(t.String({ description: 'How to speak it, for models that follow instructions' })),
+    instructions: optional(
+      t.String({ description: 'How to read it out, for models that follow instructions' }),
+    ),
     stream_format: optional(oneOf(['audio'])),
     input_references: optional(t.Array(anyObject('A recording of a voice, for models that imitate'))),
     ...routingFields,

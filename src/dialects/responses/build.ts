@@ -13,7 +13,7 @@ import { applyReasoning, reasons } from './build-reasoning.ts'
 import { ENCRYPTED_REASONING, ITEM, optionalPartsOf } from './items.ts'
 
 /**
- * Fields that speak to the gateway alone: never sent to a provider. State is kept by the gateway, which has put what
+ * Fields for the gateway itself, never sent to a provider. State is kept by the gateway, which has put what
  * `previous_response_id` refers to into `input`.
  */
 const NOT_SENT: ReadonlySet<string> = new Set([
@@ -98,7 +98,7 @@ function forwardedBody(body: JsonObject, rules: ReplayRules, drop: Drop): JsonOb
   return forwarded
 }
 
-/** What a caller sends back of former answers, without what another provider made or the gateway itself did. */
+/** An item of a former answer; none if another provider or the gateway itself produced it. */
 function forwardedItem(item: unknown, rules: ReplayRules, drop: Drop): unknown[] {
   if (!isObject(item) || !isString(item.type)) return [item]
   const written =
@@ -161,7 +161,7 @@ function leaveOutLogprobs(body: JsonObject, drop: Drop): void {
   drop('logprobs')
 }
 
-/** OpenAI refuses to encrypt (400) what does not reason. */
+/** OpenAI rejects encrypted reasoning (400) for models that do not reason. */
 function applyInclude(body: JsonObject, attempt: Attempt): void {
   const include = asList(body.include)
   const wanted =

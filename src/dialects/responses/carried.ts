@@ -14,7 +14,7 @@ import { detailsOfItem, isOnlyText, UNKNOWN_FORMAT } from './items.ts'
 /** How the items of one reply carry reasoning. */
 export interface Carrying {
   readonly carrier: Carrier | undefined
-  /** The caller asked for `reasoning.encrypted_content`: clients that do replay that, and drop text and `format`. */
+  /** The caller requested `reasoning.encrypted_content`: clients that do so replay it, and drop text and `format`. */
   readonly isAskedFor: boolean
 }
 

@@ -3,7 +3,7 @@ import { isObject, isString, isText } from '../../core/json.ts'
 import { placeOf, urlCitation } from '../citation.ts'
 import { sharedFields } from './items.ts'
 
-/** What the items of one reply share. */
+/** The state that the items of one reply share. */
 export interface Reply {
   /** UTF-16 units of visible text so far: the places of citations count from the start of the complete text. */
   textLength: number

@@ -15,8 +15,7 @@ import { type ResponsesBody, responsesBody } from './schema.ts'
 const checkBody = bodyCheck(responsesBody)
 
 /**
- * Reads the body of POST /responses. Throws a `GatewayError` 400 that names the field by its path, what is allowed
- * and, where it is short, what came. `request.body` is the very body, unknown fields included; `models` is empty
+ * Reads the body of POST /responses. Throws a `GatewayError` 400 that names the field by its path, what is allowed and, if it is short, the value. `request.body` is the body itself, unknown fields included; `models` is empty
  * when the caller named none.
  */
 export function parseResponses(input: JsonObject, headers: Headers): InferenceRequest {
@@ -108,7 +107,7 @@ function readFormat({ text }: ResponsesBody): JsonObject | undefined {
   return { type, json_schema: defined({ ...schema, ...more }) }
 }
 
-/** What the caller set, in the catalogue's words (`supported_parameters`). */
+/** The parameters that the caller set, by the catalogue's names (`supported_parameters`). */
 function parametersOf(body: ResponsesBody): string[] {
   const format = body.text?.format?.type
   const set: Readonly<Record<string, unknown>> = {

@@ -73,7 +73,9 @@ export const reasoningItem = openObject({
   id,
   summary: thoughts('Of a former reply, unchanged'),
   content: thoughts('Of a former reply, unchanged'),
-  encrypted_content: optional(t.String({ description: 'Of a former reply, unchanged: thinking goes on' })),
+  encrypted_content: optional(
+    t.String({ description: 'From a former reply, unchanged: reasoning continues' }),
+  ),
   signature: optional(t.String()),
   format: optional(t.String()),
 })

@@ -56,7 +56,7 @@ const reasoning = openObject({
   effort: optional(oneOf(EFFORTS)),
   summary: optional(t.String({ description: 'auto, concise, detailed' })),
   enabled: optional(t.Boolean()),
-  max_tokens: optional(t.Integer({ minimum: 1, description: 'The most tokens to reason with' })),
+  max_tokens: optional(t.Integer({ minimum: 1, description: 'The maximum number of reasoning tokens' })),
   exclude: optional(t.Boolean({ description: 'Reason, but do not show it' })),
 })
 
@@ -89,20 +89,22 @@ const count = (description: string) => optional(t.Integer({ minimum: 0, descript
 const fields = {
   model,
   instructions: optional(t.String({ description: 'System instructions, before all of the input' })),
-  previous_response_id: optional(t.String({ description: 'A stored response to go on from' })),
+  previous_response_id: optional(t.String({ description: 'A stored response to continue' })),
   prompt: optional(
     openObject(
       { id: t.String({ minLength: 1 }), variables: optional(anyObject('Values by name')) },
-      { description: "A prompt template that is stored at the provider; none of this gateway's" },
+      { description: "A prompt template stored at the provider, not at this gateway's" },
     ),
   ),
   prompt_cache_key: optional(t.String()),
   prompt_cache_options: optional(anyObject('How the provider caches the prompt')),
-  background: optional(t.Boolean({ description: 'Answer at once, and run on' })),
+  background: optional(t.Boolean({ description: 'Return at once and continue in the background' })),
   stream: optional(t.Boolean({ default: false })),
-  store: optional(t.Boolean({ default: false, description: 'Keep the response, to be asked for by its id' })),
+  store: optional(
+    t.Boolean({ default: false, description: 'Store the response, to be retrieved by its id' }),
+  ),
   max_output_tokens: optional(
-    t.Integer({ minimum: 1, description: 'The most tokens to answer with, reasoning included' }),
+    t.Integer({ minimum: 1, description: 'The maximum number of output tokens, reasoning included' }),
   ),
   max_tool_calls: count('The most calls of built-in tools'),
   top_logprobs: optional(t.Integer({ minimum: 0, maximum: 20 })),

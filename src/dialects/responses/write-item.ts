@@ -116,7 +116,7 @@ export function createItems(events: EventWriter, unique: string): Items {
   const ids = new Set<string>()
   /** Items made here, by type. Those that were closed go when they are met. */
   const own = new Map<string, Set<OutputItem>>()
-  /** Items that were opened or got more since the last `leave`. A reply may have very many: none is asked twice. */
+  /** Items that were opened or got more since the last `leave`. A reply may have very many: no item is checked twice. */
   const touched = new Set<OutputItem>()
   return {
     all,

@@ -49,13 +49,13 @@ export interface Output {
   addAudio(audio: JsonObject): string
   addServerTool(call: ServerToolCall): string
   readonly natives: Natives
-  /** Ends what is open. */
+  /** Ends all open items. */
   close(status: ItemStatus): string
   /** The items so far; those that are open are left out. */
   items(): JsonObject[]
 }
 
-/** What is open of one reply, and what has to wait. */
+/** The open items of one reply, and those that wait. */
 interface OutputState {
   readonly items: ReturnType<typeof createItems>
   readonly options: Pick<OutputOptions, 'hideReasoning' | 'reasoning'>

@@ -148,7 +148,7 @@ const viewTexts = ({ summary, text }: Record<ThoughtPart['kind'], string[]>): Js
   ...(text.length > 0 ? { content: text.map((each) => ({ type: 'reasoning_text', text: each })) } : {}),
 })
 
-/** What was streamed is not lost where the provider's last word leaves it out. */
+/** Streamed text is kept if the provider's final item omits it. */
 function completeTexts(native: JsonObject, texts: Record<ThoughtPart['kind'], string[]>): JsonObject {
   const hasText = [...textsOf(native.summary), ...textsOf(native.content)].length > 0
   if (!hasText) return viewTexts(texts)

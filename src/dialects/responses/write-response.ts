@@ -9,7 +9,7 @@ import { errorTypeOfStatus, openaiTier } from '../finish.ts'
 import { nativeFieldsOf, viewToolCost, viewToolUse } from '../usage.ts'
 import type { ItemStatus } from './write-item.ts'
 
-/** api-surface §20.1: the response object, which repeats what was asked. */
+/** api-surface §20.1: the response object, which repeats the request's settings. */
 
 /** `in_progress → completed | incomplete | failed` are written here; other statuses are for stored responses. */
 type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'

@@ -143,7 +143,7 @@ function backgroundRecorder(
   const { store, onLost } = storing
   let started: { response: StoredResponse; initialReply: JsonObject } | null = null
   const known = () => {
-    if (started === null) throw new Error('a background response has not begun')
+    if (started === null) throw new Error('the background response has not started')
     return started
   }
   let isInProgress = false

@@ -132,10 +132,7 @@ function storedItems(workspaceId: string, { store, remembered }: ItemSources) {
       )
     characters += JSON.stringify(item).length
     if (characters > INFERENCE_BODY_LIMIT)
-      throw badRequest(
-        'the items that are referred to are larger than a request may be',
-        `input[${index}].id`,
-      )
+      throw badRequest('the referenced items exceed the size of one request', `input[${index}].id`)
     return item
   }
 }

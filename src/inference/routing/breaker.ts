@@ -38,7 +38,7 @@ const WINDOW_SECONDS = 30
 /** Below the retries that are always allowed (`retry-budget.ts`), so that a first opening costs no caller an answer. */
 const CONSECUTIVE_TO_OPEN = 3
 const SAMPLES_TO_OPEN = 10
-/** One of so many failures in the window opens it. */
+/** It opens if one of this many requests in the window failed. */
 const FAILING_SHARE = 3
 const FAILURES_TO_SLOW = 20
 const FIRST_PAUSE_MS = 1_000

@@ -1,7 +1,7 @@
 import type { ApiType } from '../../core/request.ts'
 import type { WorkspaceRecord } from '../../core/snapshot.ts'
 
-/** What a kind of inference requires of a model. */
+/** The requirements of a kind of inference on a model. */
 interface Kind {
   /** The model must have one of these output modalities. */
   readonly outputs: readonly string[]

@@ -32,7 +32,7 @@ export function wantsRoutingMetadata(headers: Headers): boolean {
 
 const VALUES = ['', 'enabled', 'disabled']
 
-/** What the routing metadata is made of. */
+/** The inputs of the routing metadata. */
 export interface Routed {
   readonly plan: Plan
   /** The attempts that limits admit. */

@@ -29,7 +29,7 @@ export interface Need {
 
 type Voices = Pick<ModelRecord, 'supportedVoices'>
 
-/** What a request needs, computed once for a plan. */
+/** The needs of a request, computed once for a plan. */
 export interface Needs {
   readonly list: readonly Need[]
   /** The estimate of the reservation: rather too high. */

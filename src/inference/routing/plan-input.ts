@@ -30,7 +30,7 @@ export interface PlanInput {
   answeredBy?(conversation: number): string | undefined
   /** Why a dialect does not support the request, to complete "<provider> …"; null if it does. Absent: every one does. */
   refusal?(dialect: DialectName, endpoint: EndpointRecord, provider: ProviderRecord): string | null
-  /** What the request needs of an endpoint; absent: nothing. */
+  /** The request's needs; absent: none. */
   needs?: Needs | undefined
   /** In [0, 1). Distributes requests over equal endpoints. */
   random(): number

@@ -79,6 +79,6 @@ export function resolve(
 
 const noSearch = (name: string): GatewayError =>
   badRequest(
-    `${JSON.stringify(name.slice(0, 120))} asks for a web search, and this gateway has none of its own yet. Name the model without ":online"; the search tool of a provider is passed on in \`tools\``,
+    `${JSON.stringify(name.slice(0, 120))} asks for a web search, which this gateway does not have yet. Name the model without ":online"; the search tool of a provider is passed on in \`tools\``,
     'model',
   )

@@ -32,7 +32,7 @@ export interface AuthParts {
   site: Site
 }
 
-/** Opens nothing: the identity provider is asked when the first person comes from there. */
+/** Opens no connection: the identity provider is called at the first sign-in. */
 export function createAuth({ database, now, outboundAllow, oidc, site }: AuthParts): {
   auth: Auth
   sessions: SessionSource

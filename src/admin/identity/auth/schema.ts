@@ -43,18 +43,18 @@ export const acceptBody = t.Object(
 )
 export type AcceptBody = Static<typeof acceptBody>
 
-/** Nothing is asked of it; fields would mean nothing. */
+/** An empty body: the request has no parameters. */
 export const emptyBody = t.Object({}, closed)
 
 export const signedIn = t.Object({
   user: t.Object({
     ...member.view.properties,
     name: t.String(),
-    has_password: t.Boolean({ description: 'False: signs in at the identity provider alone.' }),
+    has_password: t.Boolean({ description: 'False: the person signs in only at the identity provider.' }),
   }),
   organization: t.Object({ id: t.String(), name: t.String() }),
   workspaces: t.Array(t.Object({ id: t.String(), slug: t.String(), name: t.String() }), {
-    description: 'An administrator sees all; a member those that they are in.',
+    description: 'An administrator sees all workspaces, a member their own.',
   }),
 })
 export type SignedIn = Static<typeof signedIn>

@@ -35,7 +35,7 @@ export const needsSetup = async (database: Database): Promise<boolean> =>
  */
 export async function makeSetupLink(deps: AuthDeps, actor: Actor): Promise<SetupLink> {
   if (!(await needsSetup(deps.database)))
-    throw conflict('The owner has a password already: the set-up is done')
+    throw conflict('The owner already has a password: the set-up is complete')
   const token = newToken()
   const expiresAt = deps.now() + LIFETIME_MS
   const value = JSON.stringify({ hash: hashToken(token), expires_at: expiresAt })
@@ -92,7 +92,7 @@ export async function setUp(
   return { ...opened, userId: owner.id }
 }
 
-const notValid = () => notFound('This link is not valid, or not any more: it works once, within 30 minutes')
+const notValid = () => notFound('This link is invalid or has expired: it works once, within 30 minutes')
 
 /** The stored link with this token. Throws 404. */
 async function requireToken({ database, now }: AuthDeps, token: string): Promise<string> {

@@ -44,7 +44,7 @@ export const memberRoutes = (deps: ChangeDeps & CallerDeps) =>
         response: { 200: t.Object({ removed_count: t.Number() }) },
         detail: documented('removeWorkspaceMembers', 'Remove members from a workspace', {
           errors: [409],
-          description: 'Refused, for all of them, while one has active API keys in the workspace.',
+          description: 'Rejected for all of them while one has active API keys in the workspace.',
         }),
       },
     )

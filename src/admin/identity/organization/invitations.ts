@@ -185,7 +185,7 @@ async function requireInvitation({ database, now }: AuthDeps, token: string): Pr
 }
 
 const notValid = () =>
-  notFound('This link is not valid, or not any more: it works once, within 7 days. Ask for another one')
+  notFound('This link is invalid or has expired: it works once, within 7 days. Ask for a new one')
 
 const view = (row: InvitationRow, now: number): Invitation => ({
   ...viewOf(invitation, row),

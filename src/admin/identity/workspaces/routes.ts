@@ -28,7 +28,7 @@ export const workspaceRoutes = (deps: ChangeDeps & CallerDeps & { once: Once; fi
       query: workspaceList.query,
       response: pageReply(workspace.view),
       detail: documented('listWorkspaces', 'List workspaces', {
-        description: 'An inference key sees its own alone.',
+        description: 'An inference key sees only its own.',
       }),
     })
     .post(

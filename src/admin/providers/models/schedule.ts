@@ -15,7 +15,7 @@ export interface ScheduleOptions extends RefreshDeps {
 const DAY_MS = 86_400_000
 const EVERY_MS = { daily: DAY_MS, weekly: 7 * DAY_MS }
 const LOOK_MS = 3_600_000
-/** Nobody looks at what a schedule does: a document that would lose more than this share is left alone. */
+/** A scheduled refresh is not reviewed: a document that would remove more than this share is not applied. */
 const MOST_REMOVED = 0.25
 /** After a failure, and while there is something to look at. */
 const RETRY_MS = 6 * LOOK_MS

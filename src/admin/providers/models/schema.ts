@@ -12,17 +12,19 @@ export const refreshBody = t.Object(
         minLength: 1,
         maxLength: 2_000,
         description:
-          'Where the facts are: the URL of a document of the models.dev shape, or `built-in` for those of the program. Default: `SLUICE_MODELS_URL`.',
+          'Source of the model metadata: the URL of a document of the models.dev shape, or `built-in` for those of the program. Default: `SLUICE_MODELS_URL`.',
       }),
     ),
     document: t.Optional(
       t.Record(t.String(), t.Unknown(), { description: 'The document itself, in place of `from`.' }),
     ),
-    dry_run: t.Optional(t.Boolean({ description: 'Show the changes and make none; default false.' })),
+    dry_run: t.Optional(
+      t.Boolean({ description: 'Whether to show the changes without applying them; default false.' }),
+    ),
     digest: t.Optional(
       t.String({
         pattern: '^[0-9a-f]{64}$',
-        description: 'Of the changes that were shown: others are refused with 409.',
+        description: 'Identifies the changes that were shown; any other change is a 409.',
       }),
     ),
   },

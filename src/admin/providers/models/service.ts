@@ -38,7 +38,7 @@ export async function refreshCatalog(deps: RefreshDeps, body: RefreshBody): Prom
     throw badRequest('cannot be combined with document', 'from')
   const { proposal, source } = await propose(deps, body)
   if (body.digest !== undefined && body.digest !== proposal.digest) {
-    throw conflict('The facts are not those that were shown: look at the changes again')
+    throw conflict('The model metadata changed since the changes were shown: review the changes again')
   }
   const isApplied = body.dry_run !== true
   if (isApplied) takeOver(deps, proposal, source)

@@ -51,7 +51,7 @@ export const activityItem = t.Object({
   byok_usage_inference: usd,
   requests: t.Number({
     documented: { type: 'integer' },
-    description: 'Every settled generation, failures too.',
+    description: 'All settled generations, failed ones included.',
   }),
   prompt_tokens: integer,
   completion_tokens: integer,

@@ -119,6 +119,6 @@ export const dimensionNamed = (name: string): Dimension | null =>
 export function labelAmong(names: readonly string[]): string | null {
   const labels = [...new Set(names.filter(isLabel))]
   if (labels.length > 1)
-    throw badRequest(`one query may name one of user and tags, not ${labels.join(' and ')}`, 'dimensions')
+    throw badRequest(`a query may name one of user and tags, not ${labels.join(' and ')}`, 'dimensions')
   return labels[0] ?? null
 }

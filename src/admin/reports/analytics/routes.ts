@@ -30,7 +30,7 @@ export const analyticsRoutes = (deps: CallerDeps & { database: Database; ledger:
         response: dataReply(analyticsResult),
         detail: documented('queryAnalytics', 'Usage of the organization by metrics, dimensions and time', {
           description:
-            'Answered from sums that are kept by the hour. Amounts are USD, percents fractions of 1; null: there was nothing to divide by.',
+            'Computed from hourly sums. Amounts are USD, percents are fractions of 1; null: the divisor is zero.',
           errors: [408],
         }),
       },

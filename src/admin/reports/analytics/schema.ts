@@ -113,7 +113,7 @@ export const analyticsResult = t.Object({
   metadata: t.Object({
     query_time_ms: t.Number(),
     row_count: t.Number({ documented: { type: 'integer' } }),
-    truncated: t.Boolean({ description: 'There were more rows than the limits let through.' }),
+    truncated: t.Boolean({ description: 'There were more rows than the limits allow.' }),
   }),
   warnings: t.Optional(t.Array(t.String())),
 })

@@ -21,7 +21,7 @@ const DEFAULT_LIMIT = 1000
 const LIMITS = { timeoutMs: 10_000, maxGroups: 100_000 }
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/
 
-/** What a query asks for, read and checked. */
+/** A query, parsed and checked. */
 interface Asked {
   readonly metrics: readonly MetricName[]
   /** As they are named in the answer. */
@@ -126,7 +126,7 @@ function orderOf(
   const time = timeColumn(granularity)
   const columns = [...time, ...metrics, ...dimensions]
   if (wanted !== undefined && !columns.includes(wanted.field)) {
-    throw badRequest(`must be a column of the answer: ${columns.join(', ')}`, 'order_by.field')
+    throw badRequest(`must be a column of the reply: ${columns.join(', ')}`, 'order_by.field')
   }
   const first =
     wanted === undefined ? [] : [{ field: wanted.field, isDescending: wanted.direction === 'desc' }]

@@ -25,6 +25,6 @@ export const creditRoutes = (deps: CreditsDeps & CallerDeps) =>
       response: { 200: one },
       detail: documented('putCredits', 'Set or lift the allowance of the organization', {
         description:
-          'Requests that could spend more than is left are refused with 402. Holds for the next request.',
+          'Requests that could exceed the remaining allowance are a 402. Applies from the next request on.',
       }),
     })

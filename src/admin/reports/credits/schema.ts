@@ -11,8 +11,7 @@ export const creditsBody = t.Object(
       t.Number({
         minimum: 0,
         maximum: MAX_ALLOWANCE_USD,
-        description:
-          'USD that the organization may spend in all, what it has spent included; null: no limit.',
+        description: 'USD that the organization may spend in total, past spending included; null: no limit.',
       }),
     ),
   },
@@ -23,7 +22,7 @@ export type CreditsBody = Static<typeof creditsBody>
 export const credits = t.Object({
   total_credits: t.Number({
     description:
-      'USD that the organization may spend in all. Without a limit the largest amount that can be counted.',
+      'USD that the organization may spend in total; without a limit the largest amount that can be counted.',
   }),
   total_usage: t.Number({
     description: 'USD spent so far, without spending with BYOK keys.',

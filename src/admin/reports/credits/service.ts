@@ -10,7 +10,7 @@ export interface CreditsDeps extends ChangeDeps {
   ledger: Pick<Ledger, 'organizationUsage'>
 }
 
-/** What the organisation may spend, and what it has spent. */
+/** The allowance of the organisation and its spending. */
 export async function getCredits(deps: CreditsDeps): Promise<Credits> {
   return creditsView(await allowanceOf(deps), await deps.ledger.organizationUsage())
 }

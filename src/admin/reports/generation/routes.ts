@@ -20,7 +20,7 @@ export const generationRoutes = (deps: CallerDeps & ContentDeps) =>
       query: generationQuery,
       response: dataReply(generation),
       detail: documented('getGeneration', 'What a generation used and cost', {
-        description: 'Known as soon as the last byte of the reply has left, also after a restart.',
+        description: 'Available as soon as the last byte of the reply has been sent, also after a restart.',
         errors: [402, 502, 524, 529],
       }),
     })

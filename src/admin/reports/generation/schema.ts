@@ -112,7 +112,7 @@ export const generation = t.Object({
   preset_id: text,
   created_at: instant('When the request came.'),
   streamed: t.Boolean(),
-  cancelled: t.Boolean({ description: 'The caller left before the end.' }),
+  cancelled: t.Boolean({ description: 'The client disconnected before the end.' }),
   is_byok: t.Boolean(),
   finish_reason: t.String(),
   native_finish_reason: text,

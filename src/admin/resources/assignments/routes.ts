@@ -75,7 +75,7 @@ export const assignmentRoutes = (deps: ChangeDeps & CallerDeps) =>
         ...ofKeys,
         response: assigned,
         detail: documented('assignKeys', 'Assign keys to a guardrail', {
-          description: 'A key has at most one guardrail: it leaves the one that it had.',
+          description: 'A key has at most one guardrail: the new one replaces the former one.',
         }),
       },
     )

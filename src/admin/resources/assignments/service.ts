@@ -44,7 +44,7 @@ export const keyAssignments: Kind = {
       const shown = JSON.stringify(hash)
       if (!workspaceOf.has(hash)) throw notFound(`key_hashes: there is no API key with the hash ${shown}`)
       if (workspaceOf.get(hash) !== workspaceId)
-        throw badRequest(`${shown} is a key of another workspace than the guardrail's`, 'key_hashes')
+        throw badRequest(`${shown} is a key of another workspace than that of the guardrail's`, 'key_hashes')
     }
   },
 }

@@ -26,7 +26,7 @@ const INTERVALS = ['daily', 'weekly', 'monthly', 'lifetime'] as const
 export const budgetParams = Type.Object({
   ...workspaceParams.properties,
   interval: wordOf(INTERVALS, {
-    description: 'When it starts anew: at 00:00 UTC, weeks on Monday, months on the 1st; lifetime: never.',
+    description: 'When it resets: at 00:00 UTC, weeks on Monday, months on the 1st; lifetime: never.',
   }),
 })
 export const budgetBody = Type.Object(

@@ -69,6 +69,6 @@ export const byokRoutes = (deps: ByokDeps & CallerDeps & { once: Once }) =>
       params,
       response: deletedReply,
       detail: documented('deleteByokKey', 'Delete a provider key', {
-        description: 'It is gone for good, and unused from the next request on.',
+        description: 'The deletion is final and applies from the next request on.',
       }),
     })

@@ -155,7 +155,8 @@ function readHeaders(given: unknown, stored: DestinationConfig['headers']): Dest
     throw badRequest(`must have at most ${MOST_HEADERS} entries`, 'config.headers')
   const headers: Record<string, string> = {}
   for (const [name, value] of entries) {
-    if (!HEADER_NAME.test(name)) throw badRequest('holds a name that no header can have', 'config.headers')
+    if (!HEADER_NAME.test(name))
+      throw badRequest('contains a name that is not valid for a header', 'config.headers')
     const path = `config.headers.${name}`
     if (typeof value !== 'string' || value.length > MOST_CHARACTERS || !HEADER_VALUE.test(value)) {
       throw badRequest(`must be a text of at most ${MOST_CHARACTERS} visible ASCII characters`, path)

@@ -29,7 +29,7 @@ export const listFilesQuery = t.Object(
 )
 export type ListFilesQuery = Static<typeof listFilesQuery>
 
-const shape = t.Literal('openrouter', { description: 'Tells clients which form this is.' })
+const shape = t.Literal('openrouter', { description: 'Identifies the form of the reply.' })
 
 export const fileReply = t.Object({
   _shape: shape,

@@ -124,7 +124,7 @@ interface Filters {
 /** Of all patterns together, once compiled: a repetition such as `.{1000}` is a thousand of them. */
 const MOST_INSTRUCTIONS = 300_000
 
-/** Throws a `GatewayError` 400 that names the filter which could not work. `knowsNames`: there is a list of people. */
+/** Throws a `GatewayError` 400 that names the filter that cannot work. `knowsNames`: there is a list of people. */
 function checkFilters({ content_filters, content_filter_builtins }: Filters, knowsNames: boolean): void {
   let instructions = 0
   for (const [index, { pattern }] of (content_filters ?? []).entries()) {

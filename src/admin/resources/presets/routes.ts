@@ -42,7 +42,7 @@ const versionParams = t.Object({
 })
 /** A request of the dialect, of which only settings are read. */
 const requestBody = t.Object({}, { additionalProperties: true })
-/** What the API document shows: no field is required. */
+/** The bodies in the API document: no field is required. */
 const shownBodies = {
   chat: t.Partial(chatBody),
   responses: t.Partial(responsesBody),

@@ -48,7 +48,7 @@ export const endFlowCookie = (site: Site, secure: boolean): string =>
 export function flowOf(request: Request, state: string, sealer: Sealer, now: number): Flow {
   const flow = opened(cookieOf(request, NAME) ?? '', state, sealer)
   if (flow === null || flow.expiresAt <= now)
-    throw badRequest('This sign-in was not begun in this browser, or longer than 10 minutes ago: begin again')
+    throw badRequest('This sign-in was started in another browser, or more than 10 minutes ago: start again')
   return flow
 }
 

@@ -19,7 +19,7 @@ export interface Arrival {
   writes(tx: Db): Write[]
 }
 
-/** What the claims of the identity provider contain of a person. */
+/** The claims of the identity provider about a person. */
 interface Identity {
   issuer: string
   subject: string
@@ -87,7 +87,7 @@ function roleOf({ adminGroups, memberGroups }: OidcSettings, claim: unknown): 'a
   const isIn = (wanted: readonly string[]) => wanted.some((group) => groups.includes(group))
   if (isIn(adminGroups)) return 'admin'
   if (memberGroups.length > 0 && !isIn(memberGroups))
-    throw forbidden('You are in none of the groups that may sign in here')
+    throw forbidden('You are not in a group that may sign in here')
   return adminGroups.length === 0 ? null : 'member'
 }
 

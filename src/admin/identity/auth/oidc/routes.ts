@@ -41,7 +41,7 @@ export const oidcRoutes = (deps: AuthDeps & VisitorDeps) =>
         visitor: true,
         query: oidcCallbackQuery,
         detail: documented('endSingleSignOn', 'Take the browser back from the identity provider', {
-          description: 'With a session, to the path that the start was given.',
+          description: 'With a session, to the path that the start named.',
           status: 303,
           errors: [401, 403, 404, 502],
           access: 'anyone',

@@ -39,7 +39,7 @@ export async function endOidc(
   const { site } = deps.auth
   const flow = flowOf(request, query.state ?? '', deps.sealer, deps.now())
   if (!client.takes(flow.state, flow.expiresAt))
-    throw badRequest('This sign-in has ended already: begin again')
+    throw badRequest('This sign-in has already ended: start again')
   if (query.error !== undefined) throw unauthorized('The identity provider refused this sign-in')
   if (query.code === undefined) throw badRequest('is missing', 'query parameter code')
   const { code, iss } = query
