@@ -2,6 +2,7 @@ import { GatewayError } from '../src/core/errors.ts'
 import type { GuardrailRecord } from '../src/core/guardrail.ts'
 import { type BuiltinEntry, compileFilters, type PatternEntry } from '../src/filters/compile.ts'
 import { withFilters } from '../src/inference/filters/input/apply.ts'
+import { guardrail } from '../test/inference/fixture.ts'
 import { qualities } from './filter-samples.ts'
 import { type Answered, answerRows } from './output-filters.ts'
 import { aligned, markdown } from './print.ts'
@@ -46,23 +47,8 @@ const PATTERNS: PatternEntry[] = [
   String.raw`(?:\w+\s+){3}merger`,
 ].map((pattern) => ({ pattern, action: 'redact' }))
 
-const guardrail = (builtins: BuiltinEntry[], patterns: PatternEntry[]): GuardrailRecord => ({
-  id: 'bench',
-  name: 'Bench',
-  allowedModels: null,
-  ignoredModels: null,
-  allowedProviders: null,
-  ignoredProviders: null,
-  allowedRegions: null,
-  zdrAuthors: new Set(),
-  mayTrainFree: true,
-  mayTrainPaid: true,
-  limitNanoUsd: null,
-  resetInterval: null,
-  includeByok: false,
-  scope: 'key',
-  filters: compileFilters(builtins, patterns),
-})
+const guarded = (builtins: BuiltinEntry[], patterns: PatternEntry[]): GuardrailRecord =>
+  guardrail({ name: 'Bench', filters: compileFilters(builtins, patterns) })
 
 const bodyOf = (content: string) => ({ model: 'm', messages: [{ role: 'user', content }] })
 
@@ -126,24 +112,24 @@ function answers(): Answered[] {
   const onOutput = <Entry>(entries: Entry[]) =>
     entries.map((entry) => ({ ...entry, appliesTo: 'output' as const }))
   const flags = <Entry>(entries: Entry[]) => entries.map((entry) => ({ ...entry, action: 'flag' as const }))
-  const all = guardrail(onOutput(BUILTINS), onOutput(PATTERNS))
+  const all = guarded(onOutput(BUILTINS), onOutput(PATTERNS))
   return [
     { name: 'with something found in each kB', text, guardrail: all },
     { name: 'with nothing found', text: text.replace(/\d|@/g, 'x'), guardrail: all },
-    { name: 'the built-in ones alone', text, guardrail: guardrail(onOutput(BUILTINS), []) },
+    { name: 'the built-in ones alone', text, guardrail: guarded(onOutput(BUILTINS), []) },
     {
       name: 'all of them only record',
       text,
-      guardrail: guardrail(flags(onOutput(BUILTINS)), flags(onOutput(PATTERNS))),
+      guardrail: guarded(flags(onOutput(BUILTINS)), flags(onOutput(PATTERNS))),
     },
-    { name: 'filters on prompts only', text, guardrail: guardrail(BUILTINS, PATTERNS) },
+    { name: 'filters on prompts only', text, guardrail: guarded(BUILTINS, PATTERNS) },
   ]
 }
 
 async function speedRows(settings: Settings): Promise<[rows: string[][], isGood: boolean]> {
   const found = bodyOf(prompt(PROMPT_BYTES))
   const clean = bodyOf(prompt(PROMPT_BYTES).replace(/\d|@/g, 'x'))
-  const key = { guardrails: [guardrail(BUILTINS, PATTERNS)] }
+  const key = { guardrails: [guarded(BUILTINS, PATTERNS)] }
   const startedAt = performance.now()
   await withFilters(found, { key }, false)
   const firstMs = performance.now() - startedAt
@@ -187,9 +173,9 @@ async function largeRows(): Promise<[rows: string[][], isGood: boolean]> {
     { pattern: String.raw`(?i)\b(fox|dog)\b.{0,100}\bunicorn\b`, action: 'flag' },
   ]
   const sets = [
-    ['20 filters', guardrail(BUILTINS, PATTERNS)],
-    ['200 filters', guardrail(BUILTINS, [...PATTERNS, ...many])],
-    ['a long window', guardrail([], flags)],
+    ['20 filters', guarded(BUILTINS, PATTERNS)],
+    ['200 filters', guarded(BUILTINS, [...PATTERNS, ...many])],
+    ['a long window', guarded([], flags)],
   ] as const
   let isGood = true
   const rows: string[][] = []
@@ -212,7 +198,7 @@ async function hostileRows(): Promise<[rows: string[][], isGood: boolean]> {
       action: 'block' as const,
     }))
     const text = unit.repeat(Math.ceil(HOSTILE_BYTES / unit.length)).slice(0, HOSTILE_BYTES)
-    const measured = await stopsOf(guardrail([], own), text, 3)
+    const measured = await stopsOf(guarded([], own), text, 3)
     isGood &&= measured.stopMs <= STOP_GOAL_MS
     rows.push(rowOf(name, measured))
   }

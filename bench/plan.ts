@@ -9,6 +9,7 @@ import { needsOf } from '../src/inference/routing/needs.ts'
 import { plan } from '../src/inference/routing/plan.ts'
 import type { PlanInput } from '../src/inference/routing/plan-input.ts'
 import { createConversations } from '../src/inference/routing/stickiness.ts'
+import { caller } from '../test/inference/fixture.ts'
 import { aligned, markdown } from './print.ts'
 import type { Settings } from './settings.ts'
 import { median } from './statistics.ts'
@@ -154,28 +155,4 @@ const snapshotOf = (providers: readonly ProviderRecord[], model: ModelRecord): S
   },
 })
 
-const CALLER: Caller = {
-  key: {
-    hash: 'h'.repeat(64),
-    id: 1,
-    kind: 'inference',
-    name: 'bench',
-    label: 'sk-sl-v1-abc...xyz',
-    disabled: false,
-    limitNanoUsd: null,
-    limitReset: null,
-    includeByokInLimit: false,
-    expiresAt: null,
-    creatorUserId: 'user',
-    externalUser: null,
-    workspaceId: 'workspace',
-  },
-  workspace: {
-    id: 'workspace',
-    slug: 'default',
-    name: 'Default',
-    defaultGuardrailId: 'guardrail',
-    defaultTextModel: null,
-    defaultProviderSort: null,
-  },
-}
+const CALLER: Caller = caller({ name: 'bench' })

@@ -31,6 +31,19 @@ export function dropsInto(dropped: string[]): Drop {
   }
 }
 
+/** Collects names, each once. `rest` names several at once, by the rule of a dialect. */
+export interface Keep<Rest> {
+  (name: string): void
+  readonly rest: Rest
+  readonly names: readonly string[]
+}
+
+export function keepWith<Rest>(restWith: (keep: Drop) => Rest): Keep<Rest> {
+  const names: string[] = []
+  const keep = dropsInto(names)
+  return Object.assign(keep, { names, rest: restWith(keep) })
+}
+
 /** Drops by name what this dialect cannot express, and returns nothing to write. */
 export function leaveOut(name: string, drop: Drop): [] {
   drop(name)

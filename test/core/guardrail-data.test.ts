@@ -1,25 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { type DataPolicy, withPolicy } from '../../src/core/data-policy.ts'
 import { forbids, type GuardrailRecord } from '../../src/core/guardrail.ts'
-import { endpoint, model, provider } from '../inference/fixture.ts'
+import { endpoint, guardrail, model, provider } from '../inference/fixture.ts'
 
-const guardrail = (more: Partial<GuardrailRecord>): GuardrailRecord => ({
-  id: 'g1',
-  name: 'Careful',
-  allowedModels: null,
-  ignoredModels: null,
-  allowedProviders: null,
-  ignoredProviders: null,
-  allowedRegions: null,
-  zdrAuthors: new Set(),
-  mayTrainFree: true,
-  mayTrainPaid: true,
-  limitNanoUsd: null,
-  resetInterval: null,
-  includeByok: false,
-  scope: 'key',
-  ...more,
-})
 const NO_TRAINING = guardrail({ mayTrainPaid: false })
 const ZDR = guardrail({ zdrAuthors: new Set(['other']) })
 const EUROPE = guardrail({ allowedRegions: new Set(['europe']) })

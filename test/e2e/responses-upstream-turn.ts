@@ -7,17 +7,20 @@ export const RESULTS = ['call_a', 'call_b'].map((id) => ({
   content: `done ${id}`,
 }))
 
+/** Its reasoning, as it is replayed. */
+export const REASONING = {
+  type: 'reasoning',
+  id: 'rs_3',
+  summary: [
+    { type: 'summary_text', text: 'Two tides' },
+    { type: 'summary_text', text: ', so two calls.' },
+  ],
+  encrypted_content: 'c2VhbGVkLXRob3VnaHQ=',
+}
+
 export const REPLAYED = [
   { role: 'user', content: 'Hello' },
-  {
-    type: 'reasoning',
-    id: 'rs_3',
-    summary: [
-      { type: 'summary_text', text: 'Two tides' },
-      { type: 'summary_text', text: ', so two calls.' },
-    ],
-    encrypted_content: 'c2VhbGVkLXRob3VnaHQ=',
-  },
+  REASONING,
   { role: 'assistant', content: 'I look it up.' },
   { type: 'function_call', call_id: 'call_a', name: 'tide_at', arguments: '{"port":"Büsum","day":1}' },
   { type: 'function_call', call_id: 'call_b', name: 'list_ports', arguments: '{}' },

@@ -6,7 +6,7 @@ import { forgetFailures } from '../gateway.ts'
 import { FIXTURES } from '../recordings.ts'
 import { type Answer, dataLines, startUpstream, unary } from '../upstream.ts'
 import { ask, fixturesOf } from './replies.ts'
-import { REPLAYED, RESULTS, tools } from './responses-upstream-turn.ts'
+import { REASONING, REPLAYED, RESULTS, tools } from './responses-upstream-turn.ts'
 
 /** A provider of OpenAI's Responses API behind POST /chat/completions and POST /responses. */
 
@@ -260,15 +260,7 @@ describe('a provider of several dialects', () => {
     const sent = upstream.seen[1]?.body['input']
     expect(sent).toMatchObject([
       { role: 'user', content: 'Hello' },
-      {
-        type: 'reasoning',
-        id: 'rs_3',
-        summary: [
-          { type: 'summary_text', text: 'Two tides' },
-          { type: 'summary_text', text: ', so two calls.' },
-        ],
-        encrypted_content: 'c2VhbGVkLXRob3VnaHQ=',
-      },
+      REASONING,
       { type: 'message', role: 'assistant', phase: 'commentary', content: [{ text: 'I look it up.' }] },
       { type: 'function_call', call_id: 'call_a', arguments: '{"port":"Büsum","day":1}' },
       { type: 'function_call', call_id: 'call_b', arguments: '{}' },

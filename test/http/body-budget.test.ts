@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { GatewayError } from '../../src/core/errors.ts'
 import { readJsonBody } from '../../src/http/body.ts'
 import {
   type BodyLease,
@@ -13,18 +12,9 @@ import {
   takeBody,
 } from '../../src/http/body-budget.ts'
 import { incomingOf } from '../incoming.ts'
+import { refusalOf } from '../refusal.ts'
 
 const MB = 1_000_000
-
-const refusalOf = (work: () => void): GatewayError => {
-  try {
-    work()
-  } catch (error) {
-    if (error instanceof GatewayError) return error
-    throw error
-  }
-  throw new Error('it was not refused')
-}
 
 describe('a budget of 60 MB, in which a body counts three times', () => {
   const open = (owner: string, budget = createBodyBudget(60 * MB)) => {

@@ -1,3 +1,4 @@
+import type { Attempt } from '../../src/core/attempt.ts'
 import type { Caller } from '../../src/core/caller.ts'
 import type { GuardrailRecord } from '../../src/core/guardrail.ts'
 import { type Price, parsePrice } from '../../src/core/money.ts'
@@ -174,3 +175,15 @@ export const guardrail = (more: Partial<GuardrailRecord> = {}): GuardrailRecord 
   scope: 'key',
   ...more,
 })
+
+/** An attempt at this model of this provider with this credential. */
+export const attemptAt = (slug: string, modelId = 'lab/tiny', credentialId = 'c1'): Attempt => {
+  const at = endpoint(slug, modelId)
+  return {
+    model: model(modelId, [at]),
+    endpoint: at,
+    provider: provider(slug),
+    credential: { id: credentialId, secret: null },
+    dialect: 'chat',
+  }
+}

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { GatewayError } from '../../src/core/errors.ts'
 import { apiKeys, organizations, users, workspaces } from '../../src/db/tables.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { refusalOf } from '../refusal.ts'
 import { entryOf, keyGate, NOON, rowsOf, settlementOf } from './fixture.ts'
 import { ledgerForEach } from './opened.ts'
 
@@ -23,16 +23,6 @@ const spend = async (costNanoUsd: number, over: Partial<Parameters<typeof settle
 
 const hold = (amountNanoUsd: number, gates = [keyGate(10 * CENT)], startedAt = NOON) =>
   opened.ledger.reserve({ generationId: entryOf().generationId, gates, amountNanoUsd, startedAt })
-
-const refusalOf = (work: () => unknown): GatewayError => {
-  try {
-    work()
-  } catch (error) {
-    if (error instanceof GatewayError) return error
-    throw error
-  }
-  throw new Error('it was not refused')
-}
 
 test('500 requests of a cent at once on a ten-cent key: ten are admitted', async () => {
   const admitted = []

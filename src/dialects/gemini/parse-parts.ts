@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
 import { asText, defined } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
-import { dropsInto } from '../dropped.ts'
+import { keepWith } from '../dropped.ts'
 import { checkImageData } from '../image-data.ts'
 import type { Part } from './schema.ts'
 import {
@@ -132,23 +132,13 @@ export function createThoughts(): Thoughts {
 
 const textIn = ({ text, summary }: JsonObject): string => asText(text ?? summary) ?? ''
 
-/** Collects the names of fields that only this dialect can carry, each once. */
-export interface Keep {
-  (name: string): void
-  /** Names the fields of an object that are not in `carried`, as fields of `place`. */
-  rest(object: JsonObject, carried: ReadonlySet<string>, place: string): void
-  readonly names: readonly string[]
-}
+/** Collects the names of fields that only this dialect can carry. */
+export type Keep = ReturnType<typeof createKeep>
 
-export function createKeep(): Keep {
-  const names: string[] = []
-  const keep = dropsInto(names)
-  return Object.assign(keep, {
-    names,
-    rest(object: JsonObject, carried: ReadonlySet<string>, place: string): void {
-      for (const [name, value] of Object.entries(object)) {
-        if (value !== null && value !== undefined && !carried.has(name)) keep(`${place}${name}`)
-      }
-    },
+/** `rest` names the fields of an object that are not in `carried`, as fields of `place`. */
+export const createKeep = () =>
+  keepWith((keep) => (object: JsonObject, carried: ReadonlySet<string>, place: string): void => {
+    for (const [name, value] of Object.entries(object)) {
+      if (value !== null && value !== undefined && !carried.has(name)) keep(`${place}${name}`)
+    }
   })
-}

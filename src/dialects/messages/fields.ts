@@ -1,27 +1,17 @@
 import type { JsonObject } from '../../core/events.ts'
 import { isObject, isString } from '../../core/json.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
-import { dropsInto } from '../dropped.ts'
+import { keepWith } from '../dropped.ts'
 
 /** Collects the names of fields that only this dialect can carry. */
-export interface Keep {
-  (name: string): void
-  /** Names the fields of `rest`, found at `place`, and returns `rest`. Other dialects have their own `cache_control`. */
-  rest(rest: JsonObject | undefined, place: string): JsonObject | undefined
-  readonly names: readonly string[]
-}
+export type Keep = ReturnType<typeof createKeep>
 
-export function createKeep(): Keep {
-  const names: string[] = []
-  const keep = dropsInto(names)
-  return Object.assign(keep, {
-    names,
-    rest(rest: JsonObject | undefined, place: string): JsonObject | undefined {
-      for (const key of Object.keys(rest ?? {})) if (key !== 'cache_control') keep(`${place}.${key}`)
-      return rest
-    },
+/** `rest` names the fields of an object at `place`, and returns it. Other dialects have their own `cache_control`. */
+export const createKeep = () =>
+  keepWith((keep) => (rest: JsonObject | undefined, place: string): JsonObject | undefined => {
+    for (const key of Object.keys(rest ?? {})) if (key !== 'cache_control') keep(`${place}.${key}`)
+    return rest
   })
-}
 
 /**
  * Fields for the gateway itself, never sent to a provider. `fallbacks` is one of them where it lists

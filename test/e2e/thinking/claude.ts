@@ -1,35 +1,18 @@
 import type { JsonObject } from '../../../src/core/events.ts'
 import { isObject } from '../../../src/core/json.ts'
-import {
-  ANSWER,
-  blocksOf,
-  CALLS,
-  type Conversation,
-  frames,
-  json,
-  listOf,
-  pick,
-  pieces,
-  plain,
-  RESULTS,
-  type Reply,
-  SAID,
-  SIGNATURES,
-  sse,
-  THOUGHT,
-} from './turn.ts'
+import * as turn from './turn.ts'
 
 /** Thoughts of Anthropic’s Messages API. */
 
 const claudeBlocks = (isFirst: boolean): JsonObject[] =>
   isFirst
     ? [
-        { type: 'thinking', thinking: THOUGHT, signature: SIGNATURES.claude },
-        { type: 'redacted_thinking', data: SIGNATURES.redacted },
-        { type: 'text', text: SAID },
-        ...CALLS.map(({ name, args }, i) => ({ type: 'tool_use', id: `toolu_${i}`, name, input: args })),
+        { type: 'thinking', thinking: turn.THOUGHT, signature: turn.SIGNATURES.claude },
+        { type: 'redacted_thinking', data: turn.SIGNATURES.redacted },
+        { type: 'text', text: turn.SAID },
+        ...turn.CALLS.map(({ name, args }, i) => ({ type: 'tool_use', id: `toolu_${i}`, name, input: args })),
       ]
-    : [{ type: 'text', text: ANSWER }]
+    : [{ type: 'text', text: turn.ANSWER }]
 
 function claudeEvents(block: JsonObject, index: number): JsonObject[] {
   const start = (content_block: JsonObject): JsonObject => ({
@@ -43,21 +26,23 @@ function claudeEvents(block: JsonObject, index: number): JsonObject[] {
     case 'thinking':
       return [
         start({ type: 'thinking', thinking: '', signature: '' }),
-        ...pieces(String(block.thinking)).map((thinking) => delta({ type: 'thinking_delta', thinking })),
+        ...turn.pieces(String(block.thinking)).map((thinking) => delta({ type: 'thinking_delta', thinking })),
         delta({ type: 'signature_delta', signature: block.signature }),
         stop,
       ]
     case 'text':
       return [
         start({ type: 'text', text: '' }),
-        ...pieces(String(block.text)).map((text) => delta({ type: 'text_delta', text })),
+        ...turn.pieces(String(block.text)).map((text) => delta({ type: 'text_delta', text })),
         stop,
       ]
     case 'tool_use': {
-      const text = isObject(block.input) ? json(block.input) : ''
+      const text = isObject(block.input) ? turn.json(block.input) : ''
       return [
         start({ ...block, input: {} }),
-        ...['', ...pieces(text)].map((partial_json) => delta({ type: 'input_json_delta', partial_json })),
+        ...['', ...turn.pieces(text)].map((partial_json) =>
+          delta({ type: 'input_json_delta', partial_json }),
+        ),
         stop,
       ]
     }
@@ -66,14 +51,14 @@ function claudeEvents(block: JsonObject, index: number): JsonObject[] {
   }
 }
 
-export const claude: Reply = (isFirst, isStream) => {
+export const claude: turn.Reply = (isFirst, isStream) => {
   const content = claudeBlocks(isFirst)
   const stop_reason = isFirst ? 'tool_use' : 'end_turn'
   const message = { id: 'msg_up', type: 'message', role: 'assistant', model: 'claude-up' }
   const usage = { input_tokens: 30, output_tokens: 20 }
   if (!isStream) return Response.json({ ...message, content, stop_reason, stop_sequence: null, usage })
-  return sse(
-    frames(
+  return turn.sse(
+    turn.frames(
       [
         { type: 'message_start', message: { ...message, content: [], stop_reason: null, usage } },
         { type: 'ping' },
@@ -86,13 +71,14 @@ export const claude: Reply = (isFirst, isStream) => {
   )
 }
 
-export const ofClaude = ({ messages }: JsonObject): Conversation =>
-  listOf(messages)
+export const ofClaude = ({ messages }: JsonObject): turn.Conversation =>
+  turn
+    .listOf(messages)
     .slice(1)
     .map(({ role, content }) => ({
       role,
-      content: blocksOf(content).map((block) => ({
-        ...pick(block, [
+      content: turn.blocksOf(content).map((block) => ({
+        ...turn.pick(block, [
           'type',
           'thinking',
           'signature',
@@ -103,13 +89,13 @@ export const ofClaude = ({ messages }: JsonObject): Conversation =>
           'input',
           'tool_use_id',
         ]),
-        ...(block.type === 'tool_result' ? { content: plain(block.content) } : {}),
+        ...(block.type === 'tool_result' ? { content: turn.plain(block.content) } : {}),
       })),
     }))
-export const forClaude: Conversation = [
+export const forClaude: turn.Conversation = [
   { role: 'assistant', content: claudeBlocks(true) },
   {
     role: 'user',
-    content: RESULTS.map((content, i) => ({ type: 'tool_result', tool_use_id: `toolu_${i}`, content })),
+    content: turn.RESULTS.map((content, i) => ({ type: 'tool_result', tool_use_id: `toolu_${i}`, content })),
   },
 ]

@@ -1,35 +1,24 @@
 import type { JsonObject } from '../../../src/core/events.ts'
 import { isObject } from '../../../src/core/json.ts'
-import {
-  ANSWER,
-  CALLS,
-  type Conversation,
-  listOf,
-  RESULTS,
-  type Reply,
-  SAID,
-  SIGNATURES,
-  sse,
-  THOUGHT,
-} from './turn.ts'
+import * as turn from './turn.ts'
 
 /** Thoughts of Gemini’s API. */
 
 const geminiParts = (isFirst: boolean): JsonObject[] =>
   isFirst
     ? [
-        { text: THOUGHT, thought: true },
-        { text: SAID },
-        ...CALLS.map(({ name, args }, i) => ({
+        { text: turn.THOUGHT, thought: true },
+        { text: turn.SAID },
+        ...turn.CALLS.map(({ name, args }, i) => ({
           functionCall: Object.keys(args).length === 0 ? { name } : { name, args },
           // Of calls in parallel the first alone is signed.
-          ...(i === 0 ? { thoughtSignature: SIGNATURES.gemini } : {}),
+          ...(i === 0 ? { thoughtSignature: turn.SIGNATURES.gemini } : {}),
         })),
       ]
     : // The signature of an answer stands on an empty text behind it.
-      [{ text: ANSWER }, { text: '', thoughtSignature: SIGNATURES.geminiAnswer }]
+      [{ text: turn.ANSWER }, { text: '', thoughtSignature: turn.SIGNATURES.geminiAnswer }]
 
-export const gemini: Reply = (isFirst, isStream) => {
+export const gemini: turn.Reply = (isFirst, isStream) => {
   const usageMetadata = {
     promptTokenCount: 30,
     candidatesTokenCount: 15,
@@ -45,11 +34,11 @@ export const gemini: Reply = (isFirst, isStream) => {
   const parts = geminiParts(isFirst)
   if (!isStream) return Response.json(chunk(parts, { finishReason: 'STOP' }))
   const chunks = [...parts.map((part) => chunk([part])), chunk([{ text: '' }], { finishReason: 'STOP' })]
-  return sse(chunks.map((each) => `data: ${JSON.stringify(each)}\r\n\r\n`).join(''))
+  return turn.sse(chunks.map((each) => `data: ${JSON.stringify(each)}\r\n\r\n`).join(''))
 }
 
-export const ofGemini = ({ contents }: JsonObject): Conversation => listOf(contents).slice(1)
-export const forGemini: Conversation = [
+export const ofGemini = ({ contents }: JsonObject): turn.Conversation => turn.listOf(contents).slice(1)
+export const forGemini: turn.Conversation = [
   {
     role: 'model',
     parts: geminiParts(true).map(({ functionCall, ...part }) =>
@@ -58,8 +47,8 @@ export const forGemini: Conversation = [
   },
   {
     role: 'user',
-    parts: RESULTS.map((output, i) => ({
-      functionResponse: { name: CALLS[i]?.name, response: { output } },
+    parts: turn.RESULTS.map((output, i) => ({
+      functionResponse: { name: turn.CALLS[i]?.name, response: { output } },
     })),
   },
 ]

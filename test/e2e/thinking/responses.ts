@@ -1,36 +1,21 @@
 import type { JsonObject } from '../../../src/core/events.ts'
-import {
-  ANSWER,
-  CALLS,
-  type Conversation,
-  frames,
-  listOf,
-  pick,
-  pieces,
-  plain,
-  RESULTS,
-  type Reply,
-  SAID,
-  SIGNATURES,
-  sse,
-  THOUGHT,
-} from './turn.ts'
+import * as turn from './turn.ts'
 
 /** Thoughts of the Responses API, OpenAI’s and OpenRouter’s. */
 
 export const openaiThought = {
   id: 'rs_up',
   type: 'reasoning',
-  summary: [{ type: 'summary_text', text: THOUGHT }],
-  encrypted_content: SIGNATURES.openai,
+  summary: [{ type: 'summary_text', text: turn.THOUGHT }],
+  encrypted_content: turn.SIGNATURES.openai,
 }
 /** OpenRouter's reasoning of Claude in this dialect. */
 export const routerThought = {
   id: 'rs_or',
   type: 'reasoning',
   summary: [],
-  content: [{ type: 'reasoning_text', text: THOUGHT }],
-  signature: SIGNATURES.routerItem,
+  content: [{ type: 'reasoning_text', text: turn.THOUGHT }],
+  signature: turn.SIGNATURES.routerItem,
   format: 'anthropic-claude-v1',
 }
 const messageItem = (text: string): JsonObject => ({
@@ -44,8 +29,8 @@ const outputItems = (isFirst: boolean, thought: JsonObject): JsonObject[] =>
   isFirst
     ? [
         thought,
-        messageItem(SAID),
-        ...CALLS.map(({ name, args }, i) => ({
+        messageItem(turn.SAID),
+        ...turn.CALLS.map(({ name, args }, i) => ({
           id: `fc_${i}`,
           type: 'function_call',
           call_id: `call_${i}`,
@@ -54,7 +39,7 @@ const outputItems = (isFirst: boolean, thought: JsonObject): JsonObject[] =>
           status: 'completed',
         })),
       ]
-    : [messageItem(ANSWER)]
+    : [messageItem(turn.ANSWER)]
 
 function itemEvents(item: JsonObject, output_index: number): JsonObject[] {
   const at = { item_id: item.id, output_index }
@@ -65,7 +50,7 @@ function itemEvents(item: JsonObject, output_index: number): JsonObject[] {
     item: { ...item, ...fields },
   })
   const deltas = (type: string, text: string, more: JsonObject): JsonObject[] =>
-    pieces(text).map((delta) => ({ type, ...at, ...more, delta }))
+    turn.pieces(text).map((delta) => ({ type, ...at, ...more, delta }))
   switch (item.type) {
     case 'reasoning': {
       const { encrypted_content, signature, content, ...rest } = item
@@ -73,8 +58,8 @@ function itemEvents(item: JsonObject, output_index: number): JsonObject[] {
       return [
         { type: 'response.output_item.added', output_index, item: { ...rest, summary: [] } },
         ...(isSummary
-          ? deltas('response.reasoning_summary_text.delta', THOUGHT, { summary_index: 0 })
-          : deltas('response.reasoning_text.delta', THOUGHT, { content_index: 0 })),
+          ? deltas('response.reasoning_summary_text.delta', turn.THOUGHT, { summary_index: 0 })
+          : deltas('response.reasoning_text.delta', turn.THOUGHT, { content_index: 0 })),
         done,
       ]
     }
@@ -101,7 +86,7 @@ function itemEvents(item: JsonObject, output_index: number): JsonObject[] {
 }
 
 export const responsesOf =
-  (thought: JsonObject): Reply =>
+  (thought: JsonObject): turn.Reply =>
   (isFirst, isStream) => {
     const output = outputItems(isFirst, thought)
     const usage = {
@@ -120,8 +105,8 @@ export const responsesOf =
       ...output.flatMap(itemEvents),
       { type: 'response.completed', response: complete },
     ]
-    return sse(
-      frames(
+    return turn.sse(
+      turn.frames(
         events.map((event, sequence_number) => ({ ...event, sequence_number })),
         true,
       ),
@@ -129,26 +114,29 @@ export const responsesOf =
   }
 
 const itemFields = ['type', 'summary', 'encrypted_content', 'call_id', 'name', 'arguments', 'output']
-export const ofResponses = ({ input }: JsonObject): Conversation =>
-  listOf(input)
+export const ofResponses = ({ input }: JsonObject): turn.Conversation =>
+  turn
+    .listOf(input)
     .slice(1)
     .map((item) => {
       if (item.type === 'reasoning') {
-        return pick(item, ['type', 'summary', 'content', 'encrypted_content', 'signature', 'format'])
+        return turn.pick(item, ['type', 'summary', 'content', 'encrypted_content', 'signature', 'format'])
       }
-      return item.role === undefined ? pick(item, itemFields) : { role: item.role, text: plain(item.content) }
+      return item.role === undefined
+        ? turn.pick(item, itemFields)
+        : { role: item.role, text: turn.plain(item.content) }
     })
-export const forResponses = (thought: JsonObject): Conversation => {
+export const forResponses = (thought: JsonObject): turn.Conversation => {
   const { id, ...own } = thought
   return [
     own,
-    { role: 'assistant', text: SAID },
-    ...CALLS.map(({ name, args }, i) => ({
+    { role: 'assistant', text: turn.SAID },
+    ...turn.CALLS.map(({ name, args }, i) => ({
       type: 'function_call',
       call_id: `call_${i}`,
       name,
       arguments: JSON.stringify(args),
     })),
-    ...RESULTS.map((output, i) => ({ type: 'function_call_output', call_id: `call_${i}`, output })),
+    ...turn.RESULTS.map((output, i) => ({ type: 'function_call_output', call_id: `call_${i}`, output })),
   ]
 }

@@ -4,20 +4,12 @@ import type { HealthChange } from '../../../src/core/endpoint-health.ts'
 import { type Reach, UpstreamError } from '../../../src/core/errors.ts'
 import { readErrorReply } from '../../../src/dialects/read-error.ts'
 import { createHealth, type Health } from '../../../src/inference/routing/health.ts'
-import { endpoint, model, provider } from '../fixture.ts'
+import { attemptAt as fixtureAttempt } from '../fixture.ts'
 
 /** Rate limits and outages of all models of a provider. */
 
-const attemptAt = (modelId: string, slug = 'a', credentialId = 'c1'): Attempt => {
-  const at = endpoint(slug, modelId)
-  return {
-    model: model(modelId, [at]),
-    endpoint: at,
-    provider: provider(slug),
-    credential: { id: credentialId, secret: null },
-    dialect: 'chat',
-  }
-}
+const attemptAt = (modelId: string, slug = 'a', credentialId = 'c1'): Attempt =>
+  fixtureAttempt(slug, modelId, credentialId)
 
 let now = 0
 let health: Health

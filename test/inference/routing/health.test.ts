@@ -3,18 +3,12 @@ import type { Attempt } from '../../../src/core/attempt.ts'
 import type { HealthChange } from '../../../src/core/endpoint-health.ts'
 import { type ErrorType, UpstreamError } from '../../../src/core/errors.ts'
 import { createHealth, type Health } from '../../../src/inference/routing/health.ts'
-import { endpoint, model, provider } from '../fixture.ts'
+import { attemptAt as fixtureAttempt, provider } from '../fixture.ts'
 
-const attemptAt = (slug: string, credentialId = 'c1', modelId = 'lab/tiny'): Attempt => {
-  const at = endpoint(slug, modelId)
-  return {
-    model: model(modelId, [at]),
-    endpoint: at,
-    provider: provider(slug, { baseUrl: `http://${slug}.test/v1` }),
-    credential: { id: credentialId, secret: null },
-    dialect: 'chat',
-  }
-}
+const attemptAt = (slug: string, credentialId = 'c1', modelId = 'lab/tiny'): Attempt => ({
+  ...fixtureAttempt(slug, modelId, credentialId),
+  provider: provider(slug, { baseUrl: `http://${slug}.test/v1` }),
+})
 
 let now = 0
 let health: Health

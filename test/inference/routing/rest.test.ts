@@ -1,22 +1,10 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import type { Attempt } from '../../../src/core/attempt.ts'
 import type { HealthChange } from '../../../src/core/endpoint-health.ts'
 import { UpstreamError } from '../../../src/core/errors.ts'
 import { createHealth, type Health } from '../../../src/inference/routing/health.ts'
-import { endpoint, model, provider } from '../fixture.ts'
+import { attemptAt } from '../fixture.ts'
 
 /** Endpoints that do not know their model, and accounts without a balance. */
-
-const attemptAt = (slug: string, modelId = 'lab/tiny'): Attempt => {
-  const at = endpoint(slug, modelId)
-  return {
-    model: model(modelId, [at]),
-    endpoint: at,
-    provider: provider(slug),
-    credential: { id: 'c1', secret: null },
-    dialect: 'chat',
-  }
-}
 
 let now = 0
 let health: Health
