@@ -185,16 +185,16 @@ async function* shownFrames(
       if (shown.length > 0) yield shown
     }
   } catch (error) {
-    throw await stepFailed(loop, error)
+    throw await stepFailed(loop, error, true)
   }
 }
 
-/** The first step is settled by the reader of the reply, as without tools. */
-async function stepFailed(loop: Loop, error: unknown): Promise<unknown> {
+/** The first step is settled by the reader of the reply, as without tools. `isBegun`: its reply broke off. */
+async function stepFailed(loop: Loop, error: unknown, isBegun: boolean): Promise<unknown> {
   const { step, first } = loop
   if (step === first) return error
   end(step)
-  if (first.request.stream && step.cancellation.reason === null)
+  if (isBegun && first.request.stream && step.cancellation.reason === null)
     await settleStep(loop, 'truncated').catch(() => undefined)
   return fail(step, error)
 }
@@ -292,6 +292,6 @@ async function nextStep(loop: Loop): Promise<Dispatched> {
   try {
     return await dispatch(loop.step)
   } catch (error) {
-    throw await stepFailed(loop, error)
+    throw await stepFailed(loop, error, false)
   }
 }

@@ -26,7 +26,7 @@ export interface ToolRequest {
 }
 
 const PREFIX = /^(?:openrouter|sluice):/
-/** OpenAI's names of its search: a chat request means the gateway's. */
+/** OpenAI's names of its search. */
 const SHORTHANDS: ReadonlySet<unknown> = new Set([
   'web_search',
   'web_search_preview',
@@ -47,7 +47,7 @@ export function toolRequestOf(
   web: WebAccess,
 ): ToolRequest | null {
   checkAllowed(request.tools, workspace)
-  const toolOf = finderOf(request)
+  const toolOf = finderOf(request, web)
   // A request with a tool that another gateway runs goes there whole.
   if (
     !request.tools.some((tool) => toolOf(tool) !== null) ||
@@ -91,14 +91,37 @@ const typeOf = (tool: Tool): string =>
 
 /** Finds the gateway's tool of an entry; null: the entry is another kind of tool. */
 const finderOf =
-  ({ dialect }: InferenceRequest) =>
+  (request: InferenceRequest, web: WebAccess) =>
   (tool: Tool): ServerTool | null => {
     const type = typeOf(tool)
-    const isShorthand = dialect === 'chat' && SHORTHANDS.has(type)
-    if (!isShorthand && !PREFIX.test(type)) return null
-    const name = isShorthand ? 'web_search' : type.replace(PREFIX, '')
-    return serverTools.find((each) => each.name === name) ?? null
+    if (SHORTHANDS.has(type) && tool.type === 'other')
+      return meansOwnSearch(tool.data, request, web) ? named('web_search') : null
+    return PREFIX.test(type) ? named(type.replace(PREFIX, '')) : null
   }
+
+const named = (name: string): ServerTool | null => serverTools.find((each) => each.name === name) ?? null
+
+/**
+ * A shorthand names the search of the gateway if it names one of its engines; without an engine in chat completions, whose
+ * providers hardly have a search of their own, if the gateway has any. Everywhere else it is the provider's tool.
+ */
+function meansOwnSearch(
+  { engine = 'auto', web_search }: JsonObject,
+  { dialect }: InferenceRequest,
+  web: WebAccess,
+) {
+  if (engine === 'native') return false
+  if (engine !== 'auto') return true
+  return dialect === 'chat' && web_search === undefined && hasEngine(web)
+}
+
+function hasEngine(web: WebAccess): boolean {
+  try {
+    return web.prepareSearch({}, 'tools').engine !== ''
+  } catch {
+    return false
+  }
+}
 
 const NAMED = new Set(['type', 'parameters', 'cache_control'])
 

@@ -75,7 +75,7 @@ test('fields for the gateway are not sent', () => {
     route: 'fallback',
     session_id: 's',
     trace: { trace_id: 't' },
-    stop_server_tools_when: [{ type: 'has_tool_call' }],
+    stop_server_tools_when: [{ type: 'has_tool_call', tool_name: 'f' }],
     user: 'u',
     stream: true,
   })

@@ -52,11 +52,12 @@ export const says =
 /** Of one step: 10 tokens in, 5 out. */
 export const STEP_USD = 10 * 0.000001 + 5 * 0.000002
 
-export async function startTools(environment: Record<string, string> = {}) {
+export async function startTools(environment: Record<string, string> = {}, listens = false) {
   const upstream = startUpstream()
   const gateway = await gatewayOfFile(
     {
       environment,
+      listens,
       providers: [
         {
           slug: 'lab',

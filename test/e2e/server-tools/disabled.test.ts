@@ -1,0 +1,43 @@
+import { expect, test } from 'bun:test'
+import { ask, messageOf, says, startTools } from './setup.ts'
+
+const { upstream, gateway } = await startTools()
+upstream.on('tiny', says('Hi'))
+
+async function disable(names: readonly string[] | null): Promise<void> {
+  const { data } = await (await gateway.manage('GET', '/workspaces')).json()
+  const response = await gateway.manage('PATCH', `/workspaces/${data[0].id}`, {
+    disabled_server_tools: names,
+  })
+  expect(response.status).toBe(200)
+}
+
+test('a tool that the workspace has disabled is a 403 that names it, until it is allowed again', async () => {
+  await disable(['openrouter:calculator', 'web_search'])
+  for (const type of [
+    'openrouter:calculator',
+    'sluice:calculator',
+    'openrouter:web_search',
+    'web_search_preview',
+  ]) {
+    const response = await gateway.call('/chat/completions', ask({ tools: [{ type }] }))
+    expect(response.status).toBe(403)
+    expect(await messageOf(response)).toBe(`The workspace has disabled the server tool "${type}"`)
+  }
+  const messages = [{ role: 'user', content: 'Hi' }]
+  const own = {
+    model: 'tiny',
+    max_tokens: 9,
+    messages,
+    tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+  }
+  expect((await gateway.call('/messages', own)).status).toBe(403)
+  expect(upstream.seen).toHaveLength(0)
+  expect(
+    (await gateway.call('/chat/completions', ask({ tools: [{ type: 'sluice:datetime' }] }))).status,
+  ).toBe(200)
+  const mine = { type: 'function', function: { name: 'calculator' } }
+  expect((await gateway.call('/chat/completions', ask({ tools: [mine] }))).status).toBe(200)
+  await disable(null)
+  expect((await gateway.call('/chat/completions', ask())).status).toBe(200)
+})
