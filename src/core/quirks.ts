@@ -23,6 +23,8 @@ export interface ProviderQuirks {
   readonly responsesExtensions?: boolean
   /** True: its Responses API runs the tool `x_search`, which `x_search_filter` becomes. */
   readonly xSearch?: true
+  /** True: it has a tool that searches the web, in every dialect of its but chat completions. */
+  readonly searches?: true
   /** Reasoning models that it serves, or serves better, on chat completions although it has `/responses`. By its names. */
   readonly chatModels?: RegExp
   /** How its chat completions depart from OpenAI's. */

@@ -1,6 +1,7 @@
 import type { Carrier } from './carrier.ts'
 import type { DialectName, JsonObject } from './events.ts'
 import type { PluginOptions } from './plugin-options.ts'
+import type { SearchResult } from './web-access.ts'
 
 /** The kind of inference, as the generation record names it (`api_type`). */
 export type ApiType =
@@ -195,6 +196,8 @@ export interface InferenceRequest extends RoutedRequest {
   plugins?: readonly PluginOptions[]
   /** Encrypts state that the client sends back with its next request. */
   carrier?: Carrier
+  /** Pages of the web that were given to the model: a link to one of them in the answer becomes a citation. */
+  sources?: readonly SearchResult[]
   /** The caller's client breaks on events that the vendor of its dialect does not send. */
   strictEvents?: boolean
 }

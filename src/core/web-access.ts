@@ -10,6 +10,8 @@ export interface WebAccess {
    * of the request, is alive.
    */
   fetchPage(url: string, options: FetchOptions, signal: AbortSignal, run: object): Promise<FetchedPage>
+  /** Patterns of sites in lower case. Throws a 400 that names the place of one that is none. */
+  readDomains(patterns: readonly string[], place: string): readonly string[]
   /** Ends what is being read. */
   close(): void
 }

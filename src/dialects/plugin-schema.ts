@@ -38,7 +38,9 @@ export const xSearch = openObject(
 const web = openObject({
   id: t.Literal('web'),
   enabled,
-  engine: optional(oneOf(['native', 'exa', 'firecrawl', 'parallel', 'perplexity', 'auto'])),
+  engine: optional(
+    oneOf(['native', 'auto', 'exa', 'parallel', 'perplexity', 'tavily', 'brave', 'firecrawl', 'searxng']),
+  ),
   max_results: optional(
     t.Integer({ minimum: 1, maximum: 25, description: 'Default 5; at most 20 with perplexity' }),
   ),

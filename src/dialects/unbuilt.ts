@@ -14,8 +14,6 @@ const MISSING: Partial<Record<Plugin['id'], string>> = {
   'pareto-router': 'the choice of a model by quality and price',
   'response-healing': 'the repair of broken JSON',
   'switchyard-router': 'the choice of a model by the prompt',
-  web: 'a web search of its own; the search tool of a provider is passed on in `tools`',
-  'web-fetch': 'a fetch of pages of its own; the fetch tool of a provider is passed on in `tools`',
 }
 
 interface Asking extends JsonObject {

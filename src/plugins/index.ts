@@ -1,6 +1,8 @@
 import type { Plugin } from './plugin.ts'
+import { web } from './web/index.ts'
+import { webFetch } from './web-fetch/index.ts'
 
 /**
  * Every plugin, in the order in which they see a request. They see the reply in the opposite order.
  */
-export const plugins: readonly Plugin[] = []
+export const plugins: readonly Plugin[] = [web, webFetch]

@@ -56,7 +56,7 @@ export const vendors: readonly Vendor[] = [
     baseUrl: 'https://api.openai.com/v1',
     keys: ['OPENAI_API_KEY'],
     alsoSpeaks: ['responses'],
-    quirks: OPENAI,
+    quirks: { ...OPENAI, searches: true },
   },
   {
     slug: 'anthropic',
@@ -65,7 +65,7 @@ export const vendors: readonly Vendor[] = [
     keys: ['ANTHROPIC_API_KEY'],
     dialect: 'messages',
     impliedVersion: '/v1',
-    quirks: {},
+    quirks: { searches: true },
   },
   {
     slug: 'google',
@@ -73,7 +73,7 @@ export const vendors: readonly Vendor[] = [
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
     keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
     dialect: 'gemini',
-    quirks: {},
+    quirks: { searches: true },
   },
   {
     slug: 'mistral',
@@ -132,7 +132,7 @@ export const vendors: readonly Vendor[] = [
     baseUrl: 'https://api.x.ai/v1',
     keys: ['XAI_API_KEY'],
     alsoSpeaks: ['responses'],
-    quirks: { ...BOTH_BOUNDS, responsesExtensions: false, xSearch: true },
+    quirks: { ...BOTH_BOUNDS, responsesExtensions: false, xSearch: true, searches: true },
   },
   {
     slug: 'cerebras',

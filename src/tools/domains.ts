@@ -50,7 +50,7 @@ export const isPermitted = (url: URL, allowed: readonly string[], blocked: reado
 
 /** For engines that know plain domains alone: a wider filter, which our own filter narrows again. */
 export const hostsOf = (patterns: readonly string[]): string[] => [
-  ...new Set(patterns.map((pattern) => pattern.replace(/^\*\./, '').replace(/\/.*$/, ''))),
+  ...new Set(patterns.map((pattern) => pattern.replace(/^\*\./, '').split('/', 1)[0] ?? '')),
 ]
 
 /** The patterns that a plain domain expresses exactly: to exclude the host of any other would exclude too much. */

@@ -36,6 +36,7 @@ export const createWebAccess = ({ engines, fetcher, resolve }: WebParts): WebAcc
     }
   },
   fetchPage: fetchedOnce(fetcher),
+  readDomains,
   close: fetcher.close,
 })
 

@@ -32,8 +32,6 @@ const PLUGINS = [
   'pareto-router',
   'response-healing',
   'switchyard-router',
-  'web',
-  'web-fetch',
 ]
 
 describe.each(paths)('%s', (path) => {
@@ -104,18 +102,18 @@ test('the programs of a provider are refused where only a provider of another di
   expect(message).toContain('runs programs of a model')
 })
 
-test('the variant :online is refused, as the first model and as a fall-back', async () => {
+test('the variant :online needs a search engine, as the first model and as a fall-back', async () => {
   for (const body of [{ model: 'tiny:online' }, { models: ['other', 'tiny:online'] }]) {
     const { status, message } = await send('/chat/completions', body)
     expect(status).toBe(400)
-    expect(message).toStartWith('model: "tiny:online" asks for a web search')
+    expect(message).toStartWith('plugins.web.engine: no search engine is configured at this gateway')
   }
 })
 
 test.each(['chat/completions', 'responses', 'messages'])(
   'a preset of %s with a plugin that is not available is not stored',
   async (route) => {
-    const body = { ...SMALLEST[`/${route}`], plugins: [{ id: 'web' }] }
+    const body = { ...SMALLEST[`/${route}`], plugins: [{ id: 'fusion' }] }
     const response = await gateway.manage('POST', `/presets/wish/${route}`, body)
     expect(response.status).toBe(400)
     expect(await response.text()).toContain('is not available')
@@ -124,7 +122,7 @@ test.each(['chat/completions', 'responses', 'messages'])(
 )
 
 test('each dialect reports it in its own shape', async () => {
-  const plugins = [{ id: 'web' }]
+  const plugins = [{ id: 'fusion' }]
   const shapes = await Promise.all(paths.map(async (path) => (await send(path, { plugins })).json))
   const [chat, completions, responses, anthropic, gemini] = shapes
   for (const json of [chat, completions, responses]) {

@@ -10,6 +10,7 @@ export const noWeb: WebAccess = {
     throw new Error('no web')
   },
   fetchPage: () => Promise.reject(new Error('no web')),
+  readDomains: () => [],
   close: () => undefined,
 }
 

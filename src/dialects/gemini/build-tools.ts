@@ -2,6 +2,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import { bodyIn, type FunctionTool, type InferenceRequest, type ToolChoice } from '../../core/request.ts'
 import type { Drop } from '../dropped.ts'
+import { isNativeSearch, nativeSearchFields } from '../native-search.ts'
 import { dropExtra } from './build-parts.ts'
 import { type Generation, generationOf } from './build-thinking.ts'
 import { writeSchema } from './json-schema.ts'
@@ -11,7 +12,7 @@ import type { SchemaBudget } from './json-schema-rules.ts'
  * | tools, tool_choice | Gemini's |
  * |---|---|
  * | function | `functionDeclarations` |
- * | `web_search_options` | `googleSearch`; with functions only from Gemini 3 on |
+ * | `web_search_options`, Anthropic's `web_search_…` | `googleSearch`; with functions only from Gemini 3 on |
  * | auto / none / required | mode AUTO / NONE / ANY |
  * | one function | ANY and `allowedFunctionNames` |
  *
@@ -25,8 +26,9 @@ export function writeTools(
 ): JsonObject {
   const functions: JsonObject[] = []
   for (const tool of request.tools) {
-    if (tool.type === 'other') drop(`tools.${String(tool.data['type'])}`)
-    else functions.push(writeFunction(tool, drop, budget))
+    if (tool.type === 'other') {
+      if (!isNativeSearch(tool)) drop(`tools.${String(tool.data['type'])}`)
+    } else functions.push(writeFunction(tool, drop, budget))
   }
   const tools: JsonObject[] = functions.length > 0 ? [{ functionDeclarations: functions }] : []
   if (wantsSearch(request, functions.length, generationOf(upstreamId), drop)) tools.push({ googleSearch: {} })
@@ -69,13 +71,16 @@ function wantsSearch(
   { isGemini3 }: Generation,
   drop: Drop,
 ): boolean {
-  const options = bodyIn(request, 'chat')?.['web_search_options']
-  if (!isObject(options)) return false
+  const own = bodyIn(request, 'chat')?.['web_search_options']
+  const tool = request.tools.find(isNativeSearch)
+  const options = isObject(own) ? own : tool && nativeSearchFields(tool)
+  if (options === undefined) return false
+  const place = isObject(own) ? 'web_search_options' : 'tools.web_search'
   if (functions > 0 && !isGemini3) {
-    drop('web_search_options')
+    drop(place)
     return false
   }
-  for (const name of Object.keys(options)) drop(`web_search_options.${name}`)
+  for (const name of Object.keys(options)) drop(`${place}.${name}`)
   return true
 }
 

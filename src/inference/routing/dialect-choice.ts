@@ -1,6 +1,7 @@
 import type { DialectName } from '../../core/events.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import type { EndpointRecord, ProviderRecord } from '../../core/snapshot.ts'
+import { isNativeSearch } from '../../dialects/native-search.ts'
 import { isKnownToReason } from '../../dialects/responses/build-reasoning.ts'
 import { dialectsOf } from './endpoint-dialects.ts'
 import type { RequestFeatures } from './plan-input.ts'
@@ -12,7 +13,8 @@ interface Choosing {
 
 /**
  * The dialect in which an endpoint is called: the caller's if the endpoint speaks it, else the endpoint's first. A chat
- * request is sent as Responses if that preserves the model's reasoning between turns (`prefersResponses`). A request
+ * request is sent as Responses if that preserves the model's reasoning between turns (`prefersResponses`), or if the model is
+ * to search the web by the provider's own tool. A request
  * other than a conversation is sent in the endpoint's first dialect that supports it.
  */
 export function dialectFor(
@@ -28,6 +30,7 @@ export function dialectFor(
   const { dialect } = request
   const usual = dialect !== null && dialects.includes(dialect) ? dialect : first
   if (usual !== 'chat' || !dialects.includes('responses')) return usual
+  if (request.tools?.some(isNativeSearch)) return 'responses'
   return prefersResponses(request, provider, endpoint) ? 'responses' : usual
 }
 

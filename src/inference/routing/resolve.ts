@@ -79,6 +79,6 @@ export function resolve(
 
 const noSearch = (name: string): GatewayError =>
   badRequest(
-    `${JSON.stringify(name.slice(0, 120))} asks for a web search, which this gateway does not have yet. Name the model without ":online"; the search tool of a provider is passed on in \`tools\``,
+    `${JSON.stringify(name.slice(0, 120))} asks for a web search, and this request has none: conversations have it unless the plugin "web" is off. Name the model without ":online"`,
     'model',
   )

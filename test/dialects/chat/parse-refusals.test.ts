@@ -196,7 +196,7 @@ describe('plugins and provider preferences are rejected with the allowed values'
     ],
     [
       { plugins: [{ id: 'web', engine: 'bing' }] },
-      'plugins[0].engine: must be one of "native", "exa", "firecrawl", "parallel", "perplexity", "auto", not "bing"',
+      'plugins[0].engine: must be one of "native", "auto", "exa", "parallel", "perplexity", "tavily", "brave", "firecrawl", "searxng", not "bing"',
     ],
     [
       { plugins: [{ id: 'web', x_search: { from_date: '2026-02-30' } }] },
