@@ -29,6 +29,8 @@ interface Shortening {
   readonly count: Count
   readonly leftOut: LeftOut
   readonly most: number
+  /** The messages whose parts are copies already. */
+  readonly copied: Set<number>
   total: number
 }
 
@@ -42,14 +44,27 @@ interface Shortening {
  * 5. images and files of the first and the last turn
  *
  * Instructions, the first and the last question, and the last call with its results stay. A message with thoughts stays
- * with all of them or goes. Null: the conversation fits as it is.
+ * with all of them or goes. Null: the conversation fits as it is. `sizes`: the tokens of each message.
  */
-export function compress(messages: readonly Message[], most: number, count: Count): Compressed | null {
-  const sizes = messages.map((message) => messageTokens(message, count))
+export function compress(
+  messages: readonly Message[],
+  most: number,
+  count: Count,
+  sizes: number[] = messages.map((message) => messageTokens(message, count)),
+): Compressed | null {
   const tokensBefore = sizes.reduce((sum, size) => sum + size, 0)
   if (tokensBefore <= most) return null
   const leftOut: LeftOut = { messages: 0, media: 0, characters: 0 }
-  const state: Shortening = { messages: [...messages], sizes, count, leftOut, most, total: tokensBefore }
+  const copied = new Set<number>()
+  const state: Shortening = {
+    messages: [...messages],
+    sizes,
+    count,
+    leftOut,
+    most,
+    copied,
+    total: tokensBefore,
+  }
   const units = unitsOf(messages)
   const last = units.at(-1)?.turn ?? 0
   const middle = turnsBetween(units, last)
@@ -99,29 +114,32 @@ function leaveOut(state: Shortening, { indexes }: Unit): void {
   }
 }
 
-function replace(state: Shortening, index: number, message: Message): void {
-  const size = messageTokens(message, state.count)
-  state.messages[index] = message
-  state.total += size - (state.sizes[index] ?? 0)
-  state.sizes[index] = size
-}
-
 const MEDIA = new Set<ContentPart['type']>(['image', 'file', 'audio', 'video'])
 
 function leaveOutMedia(state: Shortening, { indexes }: Unit): void {
   for (const index of indexes) {
     const message = state.messages[index]
     if (message === undefined || !Array.isArray(message.content)) continue
+    let size = state.sizes[index] ?? 0
     let count = 0
     const content = message.content.map((part): ContentPart => {
       if (!MEDIA.has(part.type)) return part
+      const text = `[${part.type} left out]`
       count += 1
-      return { type: 'text', text: `[${part.type} left out]` }
+      size += state.count.text(text) - state.count.media(part)
+      return { type: 'text', text }
     })
     if (count === 0) continue
     state.leftOut.media += count
-    replace(state, index, { ...message, content })
+    state.copied.add(index)
+    setMessage(state, index, { ...message, content }, size)
   }
+}
+
+function setMessage(state: Shortening, index: number, message: Message, size: number): void {
+  state.messages[index] = message
+  state.total += size - (state.sizes[index] ?? 0)
+  state.sizes[index] = size
 }
 
 /** Texts that may be cut: results of tools first, then answers, then questions, the longest first. */
@@ -152,7 +170,7 @@ function placesIn({ content }: Message, index: number): TextPlace[] {
 }
 
 /** Shorter texts are not cut. */
-const LEAST_CUT_CHARACTERS = 80
+const LEAST_CUT_CHARACTERS = 200
 const CUT_ROUNDS = 12
 
 /** Cuts the middle of a text: as little as suffices, found by halving. */
@@ -160,16 +178,19 @@ function cutText(state: Shortening, index: number, part: number | undefined): vo
   const message = state.messages[index]
   const text = message === undefined ? undefined : textAt(message, part)
   if (message === undefined || text === undefined || text.length <= LEAST_CUT_CHARACTERS) return
-  const room = state.most - state.total + state.count.text(text)
+  const before = state.count.text(text)
+  const room = state.most - state.total + before
   let least = 0
-  let most = text.length
+  let most = state.count.text(cutTo(text, 0)) < room ? text.length : 0
   for (let round = 0; round < CUT_ROUNDS && least + 1 < most; round++) {
     const kept = Math.floor((least + most) / 2)
     if (state.count.text(cutTo(text, kept)) <= room) least = kept
     else most = kept
   }
+  const cut = cutTo(text, least)
+  const size = (state.sizes[index] ?? 0) + state.count.text(cut) - before
   state.leftOut.characters += text.length - least
-  replace(state, index, withText(message, part, cutTo(text, least)))
+  setMessage(state, index, withText(state, index, message, part, cut), size)
 }
 
 function textAt({ content }: Message, part: number | undefined): string | undefined {
@@ -178,11 +199,19 @@ function textAt({ content }: Message, part: number | undefined): string | undefi
   return found?.type === 'text' ? found.text : undefined
 }
 
-function withText(message: Message, part: number | undefined, text: string): Message {
+/** The parts are copied once for all texts of a message. */
+function withText(
+  { copied }: Shortening,
+  index: number,
+  message: Message,
+  part: number | undefined,
+  text: string,
+): Message {
   if (part === undefined || !Array.isArray(message.content)) return { ...message, content: text }
-  const content = message.content.map((each, i) =>
-    i === part && each.type === 'text' ? { ...each, text } : each,
-  )
+  const content = copied.has(index) ? message.content : [...message.content]
+  copied.add(index)
+  const former = content[part]
+  if (former?.type === 'text') content[part] = { ...former, text }
   return { ...message, content }
 }
 

@@ -44,50 +44,73 @@ const MARGIN = 1.1
  * letters of other scripts, plus a tenth.
  */
 export function estimatedTokens(text: string): number {
+  if (text.length <= LONGEST_READ) return Math.ceil(unitsIn(text) * MARGIN)
   let tokens = 0
-  let run = 0
-  let former: Kind = 'sign'
-  let formerCode = 0
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    const kind = kindOf(code)
-    run = kind === former && (kind !== 'sign' || code === formerCode) ? run + 1 : 0
-    former = kind
-    formerCode = code
-    tokens += tokensOf(kind, run)
+  const gap = (text.length - SAMPLE) / (SAMPLES - 1)
+  for (let i = 0; i < SAMPLES; i++) {
+    const from = Math.floor(i * gap)
+    tokens += unitsIn(text.slice(from, from + SAMPLE))
   }
-  return Math.ceil(tokens * MARGIN)
+  return Math.ceil((tokens * MARGIN * text.length) / (SAMPLE * SAMPLES))
 }
 
-/** `wide`: a sign for a syllable or a word. */
-type Kind = 'latin' | 'digit' | 'blank' | 'script' | 'wide' | 'sign'
+/** Of a longer text, samples are read. */
+const LONGEST_READ = 16_384
+const SAMPLES = 8
+const SAMPLE = LONGEST_READ / SAMPLES
 
-function kindOf(code: number): Kind {
-  if (code < 0x80) {
-    if ((code > 0x40 && code < 0x5b) || (code > 0x60 && code < 0x7b)) return 'latin'
-    if (code > 0x2f && code < 0x3a) return 'digit'
-    return code === 0x20 || code === 0x09 ? 'blank' : 'sign'
+function unitsIn(text: string): number {
+  let tokens = 0
+  let run = 0
+  let former = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    // A run is one of equal signs, or of other characters of a kind.
+    const kind = code < 0x80 ? (ASCII[code] ?? code) : kindOf(code)
+    run = kind === former ? run + 1 : 0
+    former = kind
+    tokens += tokensOf(kind, run)
   }
-  if (code < 0x250) return 'latin'
-  if (code < 0x2000) return 'script'
-  return code < 0x2e80 ? 'sign' : 'wide'
+  return tokens
+}
+
+/** Beyond the codes of signs, which are kinds of their own. */
+const LATIN = 0x20000
+const DIGIT = 0x20001
+const BLANK = 0x20002
+/** Letters of other alphabets. */
+const SCRIPT = 0x20003
+/** A sign for a syllable or a word. */
+const WIDE = 0x20004
+
+const ASCII: readonly number[] = Array.from({ length: 0x80 }, (_, code) => {
+  const char = String.fromCharCode(code)
+  if (/[a-z]/i.test(char)) return LATIN
+  if (/\d/.test(char)) return DIGIT
+  return char === ' ' || char === '\t' ? BLANK : code
+})
+
+function kindOf(code: number): number {
+  if (code < 0x250) return LATIN
+  if (code < 0x2000) return SCRIPT
+  return code < 0x2e80 ? code : WIDE
 }
 
 /** What the character after `run` others of its kind adds. */
-function tokensOf(kind: Kind, run: number): number {
+function tokensOf(kind: number, run: number): number {
   switch (kind) {
-    case 'latin':
+    case LATIN:
       return run === 0 || (run >= WORD && (run - WORD) % MORE_LETTERS === 0) ? 1 : 0
-    case 'digit':
+    case DIGIT:
       return run % DIGITS === 0 ? 1 : 0
-    case 'blank':
+    case BLANK:
       // A single blank is part of the word behind it.
       return run % BLANKS === 1 ? 1 : 0
-    case 'script':
+    case SCRIPT:
       return 0.5
-    case 'wide':
+    case WIDE:
       return 1
-    case 'sign':
+    default:
       return run % SAME_SIGNS === 0 ? 1 : 0
   }
 }

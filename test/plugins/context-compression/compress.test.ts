@@ -45,7 +45,7 @@ describe('of 5,000 conversations', () => {
           typeof content === 'string'
             ? [content]
             : content.flatMap((part) => (part.type === 'text' ? [part.text] : ['image']))
-        for (const text of texts) expect(text.length).toBeLessThanOrEqual(80)
+        for (const text of texts) expect(text.length).toBeLessThanOrEqual(200)
       }
     })
   })
