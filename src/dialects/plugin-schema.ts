@@ -102,7 +102,17 @@ export const plugin = t.Union([
   fusion,
   openObject({ id: t.Literal('moderation'), enabled }),
   paretoRouter,
-  openObject({ id: t.Literal('response-healing'), enabled }),
+  openObject({
+    id: t.Literal('response-healing'),
+    enabled,
+    retry: optional(
+      t.Integer({
+        minimum: 0,
+        maximum: 1,
+        description: '1: the model is asked once more for an answer that cannot be repaired. Default 0',
+      }),
+    ),
+  }),
   openObject({ id: t.Literal('switchyard-router'), enabled, algorithm: optional(t.String()) }),
   web,
   webFetch,

@@ -8,11 +8,9 @@ import type { Plugin } from './plugin-schema.ts'
 const MISSING: Partial<Record<Plugin['id'], string>> = {
   'auto-router': 'the choice of a model by the prompt',
   'auto-beta-router': 'the choice of a model by the prompt',
-  'context-compression': 'the compression of conversations',
   fusion: 'the fusion of several answers',
   moderation: 'moderation by a plugin; the content filters of a guardrail are available',
   'pareto-router': 'the choice of a model by quality and price',
-  'response-healing': 'the repair of broken JSON',
   'switchyard-router': 'the choice of a model by the prompt',
 }
 
@@ -24,12 +22,9 @@ interface Asking extends JsonObject {
 export function refuseUnbuilt(body: Asking): void {
   const { plugins, transforms } = body
   for (const [i, plugin] of (plugins ?? []).entries()) refusePlugin(plugin, `plugins[${i}]`)
-  const [transform] = asList(transforms)
-  if (transform !== undefined) {
-    throw badRequest(
-      `${quoted(String(transform))} is not available: this gateway does not compress conversations yet. Send an empty list`,
-      'transforms[0]',
-    )
+  for (const [i, transform] of asList(transforms).entries()) {
+    if (transform === 'middle-out') continue
+    throw badRequest(`must be "middle-out", not ${quoted(String(transform))}`, `transforms[${i}]`)
   }
 }
 

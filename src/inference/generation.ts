@@ -193,6 +193,8 @@ export interface Generation<Kind extends Metering = Metering, Request extends Ro
   context: ContextUse | null
   /** The cached prefix of a rejected call: if the next call without it succeeds, it was the cause. */
   suspect: ContextUse | null
+  /** What was left out of the conversation for the last call, as the routing metadata shows it; null: nothing. */
+  shortened: JsonObject | null
   /** Parts of the request that endpoints rejected; null: none. */
   refused: Map<Attempt, Refused> | null
 

@@ -207,6 +207,7 @@ function opened<Kind extends Metering, Request extends RoutedRequest>(
     contextOwner: retainsNothing(caller.key) ? null : caller.workspace.id,
     context: null,
     suspect: null,
+    shortened: null,
     refused: null,
     dropped: NONE_DROPPED,
     isCounted: false,

@@ -135,7 +135,12 @@ export function metadataOf(generation: Generation): RoutingMetadata | null {
     answered,
     dropped,
     outputBound: boundOf(admission.attempts, answered),
-    pipeline: stagesOf(request.pipeline, meter.pipeline, opening.plugins?.stages),
+    pipeline: stagesOf(
+      request.pipeline,
+      generation.shortened === null ? undefined : [generation.shortened],
+      meter.pipeline,
+      opening.plugins?.stages,
+    ),
     timings: timingsOf(times),
   })
 }

@@ -1,8 +1,10 @@
+import { contextCompression } from './context-compression/index.ts'
 import type { Plugin } from './plugin.ts'
+import { responseHealing } from './response-healing/index.ts'
 import { web } from './web/index.ts'
 import { webFetch } from './web-fetch/index.ts'
 
 /**
  * Every plugin, in the order in which they see a request. They see the reply in the opposite order.
  */
-export const plugins: readonly Plugin[] = [web, webFetch]
+export const plugins: readonly Plugin[] = [web, webFetch, contextCompression, responseHealing]

@@ -93,6 +93,8 @@ const inputOf = (caller: Caller, snapshot: Snapshot): PlanInput => ({
   random: () => 0.5,
 })
 
+const HOLD = { generationId: 'gen-1', amountNanoUsd: 1_000 }
+
 /** A generation that was let in, with everything behind it but its ledger left out. */
 export function generationWith(attempt: Attempt, watched: Watched): Conversation {
   let last: Ending = 'failed'
@@ -110,8 +112,7 @@ export function generationWith(attempt: Attempt, watched: Watched): Conversation
     startedAt: 0,
   }
   const attempts = [attempt]
-  const hold = { generationId: 'gen-1', amountNanoUsd: 1_000 }
-  const admission = { hold, attempts, promptTokensEstimate: 1 }
+  const admission = { hold: HOLD, attempts, promptTokensEstimate: 1 }
   return {
     id: 'gen-1',
     deps,
@@ -153,6 +154,7 @@ export function generationWith(attempt: Attempt, watched: Watched): Conversation
     contextOwner: null,
     context: null,
     suspect: null,
+    shortened: null,
     refused: null,
     isCounted: false,
     dropped: [],

@@ -37,6 +37,8 @@ export interface Needs {
   /** No prompt of this length has fewer tokens. Files and media count as none: their size says little. */
   readonly leastPromptTokens: number
   readonly outputTokens: number
+  /** The longest context of an endpoint for which the conversation is shortened; 0: none. */
+  readonly shortenedUpTo: number
   /** The caller opted in to a longer context or output than the metadata of the endpoint has. */
   readonly lifted: string
   /** Wishes exclude nothing. */
@@ -143,9 +145,10 @@ const REASONING = parameter(
 const CONTEXT: Need = {
   rule: 'context_length',
   isLength: true,
-  has: ({ contextLength }, _, { promptTokens, leastPromptTokens, outputTokens, lifted }) => {
+  has: ({ contextLength }, _, { promptTokens, leastPromptTokens, outputTokens, lifted, shortenedUpTo }) => {
     if (contextLength === null) return promptTokens > USUAL_TOKENS ? null : true
-    if (leastPromptTokens > contextLength) return lifted.includes('context-') ? null : false
+    if (leastPromptTokens > contextLength)
+      return lifted.includes('context-') || contextLength <= shortenedUpTo ? null : false
     return promptTokens + outputTokens <= contextLength || null
   },
   asks: ({ leastPromptTokens }) => `takes a prompt of at least ${shown(leastPromptTokens)} tokens`,
@@ -175,12 +178,13 @@ const NOTHING: Needs = {
   promptTokens: 0,
   leastPromptTokens: 0,
   outputTokens: 0,
+  shortenedUpTo: 0,
   lifted: '',
   isLenient: false,
 }
 
 /** The needs of a conversation. `prompt` is what its reservation counts. */
-export function needsOf(request: InferenceRequest, prompt: PromptBound): Needs {
+export function needsOf(request: InferenceRequest, prompt: PromptBound, shortenedUpTo = 0): Needs {
   const { tools, toolChoice, reasoning, responseFormat, modalities, maxOutputTokens, headers } = request
   const list: Need[] = [CONTEXT]
   if (maxOutputTokens !== undefined) list.push(request.apiType === 'messages' ? USUAL_BOUND : OUTPUT_BOUND)
@@ -202,6 +206,7 @@ export function needsOf(request: InferenceRequest, prompt: PromptBound): Needs {
     promptTokens: tokensIn(prompt),
     leastPromptTokens: request.body['truncation'] === 'auto' ? 0 : (prompt.least ?? 0),
     outputTokens: maxOutputTokens ?? 0,
+    shortenedUpTo,
     lifted: headers?.['anthropic-beta'] ?? '',
     isLenient: false,
   }

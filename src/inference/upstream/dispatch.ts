@@ -16,6 +16,7 @@ import { withWriting } from './context-cache/charge.ts'
 import { makeContext } from './context-cache/make.ts'
 import { type Dispatched, untilContent, upstreamIdOf } from './first-content.ts'
 import { buildRewritten } from './rewritten.ts'
+import { shortened } from './shorten.ts'
 
 /** Every dialect that the settings accept has an entry. */
 const egressByDialect: Partial<Record<DialectName, Egress>> = egresses
@@ -59,12 +60,14 @@ const conversationCodec: CallCodec<InferenceFrames, Conversation> = {
   build(attempt, generation) {
     const accepted = inAcceptedDialect(attempt, generation)
     const egress = egressOf(accepted)
-    const request = withContents(generation, accepted, egress)
-    if (request instanceof Promise)
-      return request.then((fetched) =>
-        throughContexts(buildCall(fetched, attempt, generation), attempt, generation),
-      )
-    return throughContexts(buildCall(request, attempt, generation), attempt, generation)
+    const fetching = withContents(generation, accepted, egress)
+    const fitting =
+      fetching instanceof Promise
+        ? fetching.then((fetched) => shortened(fetched, accepted, generation))
+        : shortened(fetching, accepted, generation)
+    const call = (request: InferenceRequest): DialectCall =>
+      throughContexts(buildCall(request, attempt, generation), attempt, generation)
+    return fitting instanceof Promise ? fitting.then(call) : call(fitting)
   },
   async read(reply, attempt, generation) {
     generation.suspect?.refused()
