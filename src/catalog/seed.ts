@@ -7,7 +7,7 @@ import type { ServiceTier, WrittenPrices } from '../core/pricing.ts'
  */
 export interface Seed {
   readonly version: 1
-  /** When the newest of its facts was looked at (`2026-06-30`): of two catalogues the later one is the newer. */
+  /** The day on which its newest entry was read (`2026-06-30`); decides which of two catalogues is newer. */
   readonly facts_at: string
   readonly modalities: readonly (readonly string[])[]
   readonly parameters: readonly (readonly string[])[]

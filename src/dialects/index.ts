@@ -7,7 +7,7 @@ import { geminiEgress, geminiIngress } from './gemini/index.ts'
 import { messagesEgress, messagesIngress } from './messages/index.ts'
 import { responsesEgress, responsesIngress } from './responses/index.ts'
 
-/** What callers may speak. A new dialect is a folder here and a line. */
+/** Dialects that callers may use. A new one is a folder here and a line. */
 export const ingresses = {
   chat: chatIngress,
   responses: responsesIngress,

@@ -154,8 +154,8 @@ function reread(counters: Counters, row: NewRow): void {
 }
 
 /**
- * The write-ahead log may be what cannot grow: moved into the database, its room is used again by the next try, even
- * on a disk that stays full.
+ * If the write-ahead log cannot grow, it is moved into the database: the next attempt reuses its space, even on a disk that
+ * stays full.
  */
 function roomMade<T>({ file }: Database, work: () => T): T {
   try {

@@ -55,7 +55,7 @@ export interface BlockState {
   citations: JsonObject[]
   /** The text of a refusal. */
   refusal: string
-  /** What has no place in this dialect, by name. */
+  /** Parts of the reply that this dialect cannot express, by name. */
   readonly lost: Set<string>
 }
 

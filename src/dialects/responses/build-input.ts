@@ -164,7 +164,7 @@ function writePart(part: ContentPart, drop: Drop): JsonObject[] {
   }
 }
 
-/** OpenAI's own mark for what is to be cached (GPT-5.6 and newer, 2026); chat has it under the same name. */
+/** OpenAI's own marker for a cached prefix (GPT-5.6 and newer, 2026); chat has it under the same name. */
 const breakpointOf = ({ extra }: { extra?: JsonObject }): JsonObject =>
   isObject(extra?.prompt_cache_breakpoint) ? { prompt_cache_breakpoint: extra.prompt_cache_breakpoint } : {}
 

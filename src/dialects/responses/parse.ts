@@ -97,7 +97,7 @@ function effortOf(effort: string): Effort {
   )
 }
 
-/** `text.format` in the neutral form, which nests what a schema is called. */
+/** `text.format` in the neutral form, which nests the schema with its name. */
 function readFormat({ text }: ResponsesBody): JsonObject | undefined {
   const format = text?.format
   if (!format || format.type === 'text') return undefined

@@ -1,4 +1,4 @@
-/** What sorting by latency, throughput and tool calls reads of one endpoint. Reading and adding never depend on traffic. */
+/** Measurements of one endpoint, for sorts by latency, throughput and tool calls. Reading and adding never depend on traffic. */
 export interface Recent {
   readonly latencyMs: DecayedMedian
   readonly tokensPerSecond: DecayedMedian
