@@ -151,7 +151,7 @@ function credentialOf(id: string, settings: AzureSettings): CredentialRecord {
   const { values, placeOf, reject } = settings
   const { apiKey, tenantId, clientId = '', clientSecret = '' } = values
   if (apiKey !== undefined) {
-    if (!isHeaderValue(apiKey)) reject('apiKey', 'holds characters that no credential has')
+    if (!isHeaderValue(apiKey)) reject('apiKey', 'contains characters that no credential has')
     return { id, secret: apiKey }
   }
   for (const name of ['tenantId', 'clientId', 'clientSecret'] as const) {

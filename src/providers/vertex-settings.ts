@@ -105,7 +105,7 @@ function hostOf(location: string): string {
 function credentialOf(id: string, { values, placeOf, reject }: VertexSettings): CredentialRecord {
   const { apiKey, serviceAccount, credentialsFile } = values
   if (apiKey !== undefined) {
-    if (!isHeaderValue(apiKey)) reject('apiKey', 'holds characters that no credential has')
+    if (!isHeaderValue(apiKey)) reject('apiKey', 'contains characters that no credential has')
     return { id, secret: apiKey }
   }
   const name = serviceAccount === undefined ? 'credentialsFile' : 'serviceAccount'

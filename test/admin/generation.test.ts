@@ -6,6 +6,7 @@ import { NO_USAGE } from '../../src/core/usage.ts'
 import type { Handler } from '../../src/http/edge.ts'
 import { prune } from '../../src/ledger/retention.ts'
 import { API_KEY, type Gateway, MANAGEMENT_KEY, startGateway } from '../gateway.ts'
+import { PLAIN_RECORD } from '../ledger/plain-record.ts'
 import { call, runScenarios } from '../scenario.ts'
 import { addWorkspace, spend } from './fixtures.ts'
 
@@ -93,44 +94,15 @@ test('every field of the record', async () => {
     data: {
       id,
       request_id: 'req-1',
+      ...PLAIN_RECORD,
       upstream_id: 'chatcmpl-1',
       workspace_id: expect.any(String),
       model: 'lab/tiny',
       provider_name: 'Lab',
-      api_type: 'completions',
-      router: 'direct',
       service_tier: null,
-      data_region: 'global',
-      preset_id: null,
       created_at: '2026-07-15T12:00:00.000Z',
-      streamed: true,
-      cancelled: false,
-      is_byok: false,
-      finish_reason: 'stop',
-      native_finish_reason: 'stop',
       app_id: expect.any(Number),
-      origin: 'https://app.example',
       http_referer: 'https://app.example/x',
-      user_agent: 'test/1',
-      external_user: null,
-      session_id: null,
-      latency: 12,
-      generation_time: 35,
-      moderation_latency: null,
-      tokens_prompt: 14,
-      tokens_completion: 23,
-      native_tokens_prompt: 14,
-      native_tokens_completion: 23,
-      native_tokens_completion_images: 0,
-      native_tokens_reasoning: 3,
-      native_tokens_cached: 4,
-      num_input_audio_prompt: 0,
-      num_media_prompt: 0,
-      num_media_completion: 0,
-      num_search_results: 0,
-      num_fetches: null,
-      web_search_engine: null,
-      response_cache_source_id: null,
       total_cost: 0.001234567,
       usage: 0.001234567,
       upstream_inference_cost: expect.any(Number),
@@ -155,12 +127,6 @@ test('every field of the record', async () => {
           status: 200,
         },
       ],
-      usage_source: 'provider',
-      guardrails: null,
-      trace: null,
-      routing: null,
-      parent_id: null,
-      steps: [],
     },
   })
 })

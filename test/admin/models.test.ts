@@ -276,7 +276,7 @@ describe('the schedule', () => {
     expect(told.at(-1)).toBe('stopped')
   })
 
-  test('leaves alone what would remove many models, and what fails, and tells both', async () => {
+  test('does not apply a document that would remove many models or that fails, and logs both', async () => {
     const { told, look } = started('weekly')
     await look()
     expect(told.at(-1)).toContain('would remove many models')

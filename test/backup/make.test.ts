@@ -15,7 +15,7 @@ const options = { withSecretKey: false, now: () => NOON }
 
 const isRoomy = (database: Database): unknown => rowsOf(database, 'PRAGMA auto_vacuum')[0]?.['auto_vacuum']
 
-test('a file from before room could be given back is restored as one that gives it back', async () => {
+test('a file from before free space could be returned is restored as one that returns it', async () => {
   await inFolder(async (folder) => {
     const data = join(folder, 'data')
     openDataFolder(data).close()

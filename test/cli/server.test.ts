@@ -72,7 +72,7 @@ describe('serve', () => {
     })
   })
 
-  test('goes on when its log cannot be written, and still ends with 0', async () => {
+  test('continues if its log cannot be written, and still exits with 0', async () => {
     await inFolder(async (folder) => {
       // Every write there fails, as on a full disk.
       const server = await startServer(folder, { env: BOOTSTRAP, log: '/dev/full' })

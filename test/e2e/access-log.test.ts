@@ -116,7 +116,7 @@ test('a stream that fails after its first comment', async () => {
   expect(await theLine()).toMatchObject({ ...FAILED, status: 200, streamed: true })
 })
 
-test.each([false, true])('a caller that leaves before the first word, streamed: %p', async (stream) => {
+test.each([false, true])('a client that disconnects before the first word, streamed: %p', async (stream) => {
   const arrived = Promise.withResolvers<void>()
   upstream.on('tiny', () => {
     arrived.resolve()
@@ -131,7 +131,7 @@ test.each([false, true])('a caller that leaves before the first word, streamed: 
   expect(await theLine()).toMatchObject({ ...GENERATED, status: 499, cancelled: true, first_token_ms: null })
 })
 
-test('a caller that leaves in mid-stream', async () => {
+test('a client that disconnects in mid-stream', async () => {
   upstream.on('tiny', () => paced(frames(['Hello', ' you']).slice(0, 2), 'hang'))
   const leaving = new AbortController()
   const reply = await ask({ stream: true }, leaving.signal)

@@ -158,7 +158,7 @@ test('Azure: a filtered prompt is about content', async () => {
   expect((await response.json()).error.metadata.error_type).toBe('content_policy_violation')
 })
 
-test('Azure: what is not deployed there is asked for elsewhere', async () => {
+test('Azure: a model that is not deployed there is requested elsewhere', async () => {
   answer = (each) =>
     each.path.startsWith('/plain')
       ? unary('Hi')({ ...each }, new Request('http://x.example'))

@@ -193,7 +193,7 @@ test('changes of administration are refused with a 503, whole, and nothing of th
   expect([await listed(), entries().length]).toEqual([Number(before[0]) + 1, Number(before[1]) + 1])
 })
 
-test('stored responses: what cannot be begun is refused before anybody is asked, what was said is told in full', async () => {
+test('stored responses: a request that cannot start is refused before a provider is called, a stored reply is returned completely', async () => {
   upstream.on('cent', unary('Hello'))
   fill(gateway.bodies)
   // Nothing that packs well.
@@ -226,7 +226,7 @@ test('stored responses: what cannot be begun is refused before anybody is asked,
   expect((await gateway.call(`/responses/${keptId}`)).status).toBe(200)
 })
 
-test('on a disk with hardly any room nothing new is begun, and what runs is settled', async () => {
+test('on an almost full disk no request starts, and running ones are settled', async () => {
   const gate = Promise.withResolvers<void>()
   upstream.on('cent', async (seen, request) => {
     await gate.promise

@@ -85,7 +85,7 @@ test.each(CLIENTS)('%s reports an error after the text, and asks once', async (_
   expect(upstream.seen.length).toBe(1)
 })
 
-test('a client that connects again with the id of the failure is refused, and nothing is asked or booked', async () => {
+test('a client that reconnects with the id of the failure is refused, and nothing is called or charged', async () => {
   const body = { model: MODEL, messages: HI, stream: true }
   const stream = await (await gateway.call('/chat/completions', body)).text()
   const [, id = ''] = /^id: (.+)$/m.exec(stream) ?? []

@@ -195,7 +195,7 @@ for (const [model, streamed, whole, nanoUsd] of rows) {
   }
 }
 
-test('the start of a stream tells both figures, and the hour was asked for', async () => {
+test('the start of a stream has both figures, and the hour was requested', async () => {
   answer = claudeStream
   const response = await gateway.call('/messages', ask('anthropic/claude-sonnet-4.5', true))
   expect(eventsOf(await response.text())[0]).toMatchObject({

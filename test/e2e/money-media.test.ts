@@ -55,14 +55,17 @@ describe('a key with less than its sound or image may cost', () => {
     },
     { what: 'a painted answer', model: 'paints', enough: 0.21, content: [text] },
   ]
-  test.each(rows)('is refused before anybody is asked: $what', async ({ model, enough, content, more }) => {
-    upstream.on(model, unary('A cat.'))
-    const refused = await ask(model, enough / 10, content, more)
-    expect(refused.status).toBe(402)
-    expect(upstream.seen.length).toBe(0)
-    expect((await ask(model, enough, content, more)).status).toBe(200)
-    expect(gateway.deps.ledger.heldNanoUsd()).toBe(0)
-  })
+  test.each(rows)(
+    'is refused before a provider is called: $what',
+    async ({ model, enough, content, more }) => {
+      upstream.on(model, unary('A cat.'))
+      const refused = await ask(model, enough / 10, content, more)
+      expect(refused.status).toBe(402)
+      expect(upstream.seen.length).toBe(0)
+      expect((await ask(model, enough, content, more)).status).toBe(200)
+      expect(gateway.deps.ledger.heldNanoUsd()).toBe(0)
+    },
+  )
 
   test('is charged what was counted, and never more than its limit', async () => {
     upstream.on('sees', () =>

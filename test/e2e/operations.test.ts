@@ -149,7 +149,7 @@ describe.each(rows)('$path', ({ path, body, good, apiType, costNanoUsd }) => {
     expect(data.provider_responses.map(({ status }: { status: number }) => status)).toEqual([500, 200])
   })
 
-  test('a preference that leaves nobody, and one that leaves the other', async () => {
+  test('a preference that leaves no endpoint, and one that leaves the other', async () => {
     one.answer = good
     two.answer = good
     expect((await ask({ provider: { only: ['nobody'] } })).status).toBe(404)
@@ -168,7 +168,7 @@ describe.each(rows)('$path', ({ path, body, good, apiType, costNanoUsd }) => {
     expect(lastRow()).toMatchObject({ api_type: apiType, cost_nano_usd: 0, usage_source: 'none' })
   })
 
-  test('a key without room is refused before anybody is asked', async () => {
+  test('a key without remaining budget is refused before a provider is called', async () => {
     const { key } = await gateway.makeKey({ limit: 0.0001 })
     const reply = await ask({}, { authorization: `Bearer ${key}` })
     expect(reply.status).toBe(402)

@@ -70,7 +70,7 @@ describe('an answer that is given again', () => {
     expect(await ask(key)).toMatchObject({ status: 429, cache: null })
   })
 
-  test('waits its turn among those that run at once, and leaves its place', async () => {
+  test('waits its turn among concurrent requests, and releases its place', async () => {
     const key = await guarded({ rate_limits: { concurrent_requests: 1 } })
     await ask(key)
     for (let i = 0; i < 3; i++) expect(await ask(key)).toMatchObject({ status: 200, cache: 'HIT' })

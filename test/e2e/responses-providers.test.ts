@@ -218,7 +218,7 @@ test('an answer that cannot be stored arrives all the same', async () => {
   expect(gateway.deps.run.running.count()).toBe(0)
 })
 
-test('a run whose end cannot be stored has failed for whoever asks, and is charged', async () => {
+test('a run whose end cannot be stored is reported as failed, and is charged', async () => {
   const goOn = Promise.withResolvers<void>()
   upstream.on('plain', async (seen, request) => {
     await goOn.promise

@@ -118,7 +118,7 @@ describe('a caller of chat completions', () => {
         'x-service-metadata': 'enabled',
       })
 
-    test('one that nobody asked for by name is left out, and named', async () => {
+    test('one that the caller did not name is dropped, and reported', async () => {
       upstream.on('unverified', unverified)
       const reply = await asking({ effort: 'high' })
       expect(reply.status).toBe(200)
@@ -131,7 +131,7 @@ describe('a caller of chat completions', () => {
       expect(gateway.generations().at(-1)).toMatchObject({ finish_reason: 'tool_calls' })
     })
 
-    test('one that was asked for is refused, as the provider refuses it', async () => {
+    test('one that the caller named is refused, as the provider refuses it', async () => {
       upstream.on('unverified', unverified)
       const reply = await asking({ effort: 'high', summary: 'auto' })
       expect(reply.status).toBe(400)

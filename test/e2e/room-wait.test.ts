@@ -141,7 +141,7 @@ const turns = async (count = 5) => {
   for (let turn = 0; turn < count; turn++) await Bun.sleep(1)
 }
 
-test('a request that waits holds no rate tokens, blocks no other key, and is served when there is room', async () => {
+test('a request that waits holds no rate tokens, blocks no other key, and is served once the budget suffices', async () => {
   const { key, body, first, answer } = await occupied()
   const before = calls
   const second = gateway.call('/chat/completions', body, withKey(key))

@@ -44,7 +44,7 @@ test('a cool-down names its provider and model, and leaves other models of the p
   expect((await ask('limited')).status).toBe(200)
 })
 
-test('a credential that stays refused is not sent again by clients, whoever they are', async () => {
+test('a credential that stays refused is not sent again for any client', async () => {
   upstream.on('refused', () => Response.json({ error: { message: 'bad key' } }, { status: 401 }))
   const seen = new Set<string>()
   for (let time = 0; time < 30; time++) {
@@ -56,7 +56,7 @@ test('a credential that stays refused is not sent again by clients, whoever they
   expect([...seen].toSorted()).toEqual(['502 false', '503 false'])
 })
 
-test('a known model that nobody here offers names the variable to set, its author first', async () => {
+test('a known model that no configured provider offers names the variable to set, its author first', async () => {
   const { status, text, headers } = await ask('anthropic/claude-sonnet-4.5')
   expect([status, headers.get('x-should-retry')]).toEqual([404, 'false'])
   expect(text).toMatch(

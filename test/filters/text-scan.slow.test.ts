@@ -212,7 +212,7 @@ test('a match as long as is promised is found whole', () => {
   }
 })
 
-test('of a longer one only the beginning can have gone out', () => {
+test('of a longer one only the start can have been sent', () => {
   const text = `${'-'.repeat(50)}x${'a'.repeat(3 * MOST_HELD)}b!`
   for (const size of [1, 7, 999]) {
     const { text: out } = streamed([], one('xa*b'), parted(text, size))

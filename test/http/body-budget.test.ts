@@ -23,7 +23,7 @@ describe('a budget of 60 MB, in which a body counts three times', () => {
     return { budget, lease }
   }
 
-  test('one key takes at most half, and another one finds room', () => {
+  test('one key takes at most half, so that another one has memory', () => {
     const { budget, lease } = open('greedy')
     for (let count = 0; count < 10; count++) takeBody(lease, 1 * MB)
     expect(budget.heldBytes).toBe(30 * MB)

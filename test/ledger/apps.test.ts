@@ -8,7 +8,7 @@ const opened = databaseForEach()
 
 const titles = () => rowsOf(opened.database, 'SELECT title FROM apps ORDER BY id').map(({ title }) => title)
 
-test('there are never more applications than the bound: those that called longest ago make room', () => {
+test('there are never more applications than the bound: those that called longest ago are dropped', () => {
   const apps = prepareApps(opened.database, 20)
   const idOf = (title: string, at = NOON): number | null => {
     const ids = apps.begin()

@@ -136,7 +136,7 @@ test('a clock that was set back over a restart forgets nothing that was spent af
   await ledger.close()
 })
 
-test('a clock that moves on while rows wait leaves memory and table alike', async () => {
+test('a clock that advances while rows wait leaves memory and table equal', async () => {
   let now = NEW_MONTH - 1
   const { ledger } = openLedger(opened.database, { now: () => now })
   const of = (at: number) => spend(ledger, { key: 'key-1', at, cost: 5, isByok: false, isGuarded: true })

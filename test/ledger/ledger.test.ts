@@ -56,7 +56,7 @@ test('a refusal names the limit, the used, reserved and requested amounts, and t
   )
 })
 
-test('a refusal of a budget that does not reset, and that still has some room', () => {
+test('a refusal of a budget that does not reset and is not exhausted', () => {
   const gate = keyGate(CENT, {
     scope: 'workspace',
     id: 'w',
@@ -84,7 +84,7 @@ test('all gates or none: a refusal leaves nothing held', () => {
   expect(opened.ledger.remaining([keyGate(10 * CENT)], NOON).nanoUsd).toBe(10 * CENT)
 })
 
-test('room is that of the tightest gate, and unbounded without gates', () => {
+test('the remaining budget is that of the tightest gate, and unbounded without gates', () => {
   const tight = keyGate(3 * CENT, { scope: 'workspace', id: 'workspace-1' })
   hold(CENT, [tight])
   expect(opened.ledger.remaining([keyGate(10 * CENT), tight], NOON)).toEqual({

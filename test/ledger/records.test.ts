@@ -4,6 +4,7 @@ import { firstActivityDay, listActivity } from '../../src/ledger/activity.ts'
 import { findGeneration, generationRecord } from '../../src/ledger/generations.ts'
 import { NOON, rowsOf, settlementOf } from './fixture.ts'
 import { ledgerForEach } from './opened.ts'
+import { PLAIN_RECORD } from './plain-record.ts'
 
 const DAY_MS = 86_400_000
 const opened = ledgerForEach()
@@ -35,44 +36,15 @@ test('the record has every field, and what a completion always knows is never nu
   expect(JSON.parse(JSON.stringify(generationRecord(row)))).toEqual({
     id: generationId,
     request_id: 'req-1',
+    ...PLAIN_RECORD,
     upstream_id: 'chatcmpl-1',
     workspace_id: 'workspace-1',
     model: 'lab/tiny',
     provider_name: 'Lab',
-    api_type: 'completions',
-    router: 'direct',
     service_tier: 'flex',
-    data_region: 'global',
-    preset_id: null,
     created_at: '2026-11-18T12:34:56.789Z',
-    streamed: true,
-    cancelled: false,
-    is_byok: false,
-    finish_reason: 'stop',
-    native_finish_reason: 'stop',
     app_id: 1,
-    origin: 'https://app.example',
     http_referer: 'https://app.example/chat',
-    user_agent: 'test/1',
-    external_user: null,
-    session_id: null,
-    latency: 12,
-    generation_time: 35,
-    moderation_latency: null,
-    tokens_prompt: 14,
-    tokens_completion: 23,
-    native_tokens_prompt: 14,
-    native_tokens_completion: 23,
-    native_tokens_completion_images: 0,
-    native_tokens_reasoning: 3,
-    native_tokens_cached: 4,
-    num_input_audio_prompt: 0,
-    num_media_prompt: 0,
-    num_media_completion: 0,
-    num_search_results: 0,
-    num_fetches: null,
-    web_search_engine: null,
-    response_cache_source_id: null,
     total_cost: 0.0000005,
     usage: 0.0000005,
     upstream_inference_cost: 0.0000005,
@@ -89,12 +61,6 @@ test('the record has every field, and what a completion always knows is never nu
         routed_service_tier: 'flex',
       },
     ],
-    usage_source: 'provider',
-    guardrails: null,
-    trace: null,
-    routing: null,
-    parent_id: null,
-    steps: [],
   })
 })
 

@@ -51,7 +51,7 @@ const waits = (claimed: Claim<Amounts> | Promise<Claim<Amounts>>): Promise<Claim
 }
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('room is reserved in the same turn; only running reservations are waited for', async () => {
+test('the budget is reserved in the same turn; only running reservations are waited for', async () => {
   const first = now(claim(8))
   expect(first.hold.amountNanoUsd).toBe(8)
   expect(() => claim(11)).toThrow('leaves too little room')

@@ -139,7 +139,7 @@ test('while nothing can be written no request is taken, and afterwards each sett
   await end()
 })
 
-test('a full disk stops new requests, and room on it is enough to go on', async () => {
+test('a full disk stops new requests, and free space lets them continue', async () => {
   const { database, ledger, nextFailure, reserve, end } = openFaulty()
   const holds = Array.from({ length: 200 }, reserve)
   const pages = database.file.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count ?? 0

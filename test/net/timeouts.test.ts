@@ -151,7 +151,7 @@ describe('clocks, by a clock that the test moves', () => {
     client.close()
   })
 
-  test('the total clock cuts a consumer that never goes on', async () => {
+  test('the total timeout ends a reply whose consumer never continues', async () => {
     const { client, pass } = await movedClient()
     const server = await serve((socket) => socket.write(CHUNKED_HEAD + chunk('a')))
     const reply = await send(client, server.url, { timeouts: TIMEOUTS })

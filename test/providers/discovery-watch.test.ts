@@ -51,7 +51,7 @@ describe('watching local servers', () => {
     expect(looks).toBeLessThanOrEqual(before + 1)
   })
 
-  test('a failing listener is reported, and the watch goes on', async () => {
+  test('a failing listener is reported, and the watch continues', async () => {
     const port = serve(OLLAMA)
     const errors: unknown[] = []
     const watch = watchLocalServers({

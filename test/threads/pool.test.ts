@@ -46,7 +46,7 @@ test('a task without end is ended, and the next one runs', async () => {
   expect(opened).toBe(2)
 })
 
-test('a caller that leaves ends its task at once', async () => {
+test('a client disconnect ends its task at once', async () => {
   const pool = poolOf()
   const leaving = new AbortController()
   const spinning = pool.run('spin', leaving.signal)

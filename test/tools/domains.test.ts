@@ -38,7 +38,7 @@ describe('a pattern of sites', () => {
 })
 
 describe('operators in the query', () => {
-  test('name the sites, unless there is no room', () => {
+  test('name the sites, unless they do not fit', () => {
     const domains = {
       includeDomains: ['a.example', '*.b.example/c'],
       excludeDomains: ['d.example', '*.e.example'],

@@ -27,7 +27,7 @@ const hi: Priced = {
 const remaining = (nanoUsd: number, unspentNanoUsd = nanoUsd) => ({ nanoUsd, unspentNanoUsd, gate: null })
 const boundsOf = (attempts: readonly Attempt[]) => attempts.map(({ outputBound }) => outputBound)
 
-test('a $5 key has room for 15 unbounded requests to gpt-5 at once, the first with a quarter of it', () => {
+test('a $5 key admits 15 unbounded requests to gpt-5 at once, the first with a quarter of the budget', () => {
   let left = 5 * USD
   const bounds: (number | undefined)[] = []
   for (;;) {
@@ -91,7 +91,7 @@ describe('the bound of a request without one', () => {
     expect(boundsOf(fitConversation([free], hi, remaining(9_000), false).attempts)).toEqual([undefined])
   })
 
-  test('is sent where the longest answer is unknown, and leaves room for the prompt in the context', () => {
+  test('is sent if the longest answer is unknown, and leaves space for the prompt in the context', () => {
     const unknown = attempt({ maxCompletionTokens: null, contextLength: null })
     expect(boundsOf(fitConversation([unknown], hi, remaining(5 * USD), false).attempts)).toEqual([16_384])
     const narrow = attempt({ maxCompletionTokens: null, contextLength: 100_000 })
@@ -108,7 +108,7 @@ describe('the bound of a request without one', () => {
   })
 })
 
-test('whatever the prices and the room: what fits is within the room, and a quarter of it beyond 4,096 tokens', () => {
+test('at any price and remaining budget: a reservation fits the budget, and takes a quarter of it beyond 4,096 tokens', () => {
   const price = fc.integer({ min: 0, max: 10_000 }).map((nano) => `0.${String(nano).padStart(9, '0')}`)
   fc.assert(
     fc.property(

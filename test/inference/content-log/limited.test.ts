@@ -27,7 +27,7 @@ test.each(rows)('%s', (_, lengths, most, kept) => {
     expect(texts.at(-1)).toBe(`… [truncated in the log: ${lengths.length - kept.length} more entries]`)
 })
 
-test('long lists end where the room ends', () => {
+test('long lists end at the limit', () => {
   const vectors = [Array.from({ length: 1_000 }, () => 0.5), Array.from({ length: 1_000 }, () => 0.25)]
   const cut = JSON.stringify(limited(vectors, 6_000))
   expect(cut).toContain('more entries')

@@ -41,7 +41,7 @@ test('a stream is noted up to a bound, and the cut is marked', async () => {
   expect([completion.length, completion.endsWith(THE_REST)]).toEqual([4_999_000 + THE_REST.length, true])
 })
 
-test('what ends where the room ends is not cut; one word more is', async () => {
+test('a text of exactly the limit is not truncated; one word more is', async () => {
   const made = [opened(), opened()]
   for (const each of made) each.see({ events: [text('a'.repeat(4_999_000))] })
   made[1]?.see({ events: [text('b'), text('c')] })

@@ -140,7 +140,7 @@ test('a whole reply is settled, then kept, then ended', async () => {
   })
 })
 
-test('a caller that leaves while its whole reply is settled has ended too, and what was kept is whole', async () => {
+test('a client that disconnects while its complete reply is settled has ended too, and the record is complete', async () => {
   const { stream, disconnect, told, settling, commit, ended } = begin()
   const read = drain(stream)
   await settling
@@ -155,7 +155,7 @@ test('a caller that leaves while its whole reply is settled has ended too, and w
   })
 })
 
-test('a caller that leaves before the end is kept with what was written', async () => {
+test('a client that disconnects before the end is recorded with the text until then', async () => {
   const { stream, disconnect, told, commit, ended } = begin()
   await stream.next()
   disconnect()
@@ -169,7 +169,7 @@ test('a caller that leaves before the end is kept with what was written', async 
   })
 })
 
-test('a settlement that fails leaves nothing open, whether the caller stays or leaves', async () => {
+test('a failing settlement leaves nothing open, with the client connected or not', async () => {
   const staying = begin()
   const read = drain(staying.stream)
   await staying.settling

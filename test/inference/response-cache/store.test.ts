@@ -53,7 +53,7 @@ test('the least recently used reply is evicted first', () => {
   expect(cache.heldBytes()).toBe(3 * SIZE)
 })
 
-test('a large answer makes room for itself, and a new one takes the place of the former', () => {
+test('a large reply evicts others, and a new one replaces the former', () => {
   const { cache, keep } = cacheOf(4 * SIZE)
   for (const key of ['a', 'b', 'c', 'd']) keep(key)
   keep('e', 300, 2 * SIZE)

@@ -100,7 +100,7 @@ test('a reader that takes nothing for a minute is let go', async () => {
   await expect(next()).rejects.toThrow('the client disconnected')
 })
 
-test('a reader that leaves asks for nothing more', async () => {
+test('a reader that disconnects reads no further part', async () => {
   const { events, asked, give } = source()
   const { next } = reading(events)
   await next()

@@ -133,7 +133,7 @@ describe('a body that refers to earlier items', () => {
     expect({ turnIds, earlierItems }).toEqual({ turnIds: ['resp_01', 'resp_02'], earlierItems: 4 })
   })
 
-  test('gets what it names, each once, and not what it goes on from', async () => {
+  test('gets the items that it names, each once, and not those of the response that it continues', async () => {
     const named = ['msg_a1', 'msg_a1', 'msg_020000'].map((id) => ({ type: 'item_reference', id }))
     expect((await resolve({ input: named })).body['input']).toEqual([said('msg_a1', 'One'), user('2')])
     const { body } = await resolve({ input: [...named, user('3')], previous_response_id: 'resp_02' })

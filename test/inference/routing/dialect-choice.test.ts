@@ -55,7 +55,7 @@ const able: [
   ['the first that can', ['messages', 'chat'], ['chat', 'gemini'], 'chat'],
   ['none', ['messages'], ['chat'], null],
 ]
-test.each(able)('what is no conversation is asked for in %s', (_, dialects, those, spoken) => {
+test.each(able)('operations without a conversation are called in %s', (_, dialects, those, spoken) => {
   const endpoints = [endpoint('lab', 'lab/vec', { dialects, outputModalities: ['embeddings'] })]
   const planned = () =>
     plan({

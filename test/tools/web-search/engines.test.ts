@@ -33,7 +33,7 @@ async function failureOf(work: Promise<unknown>): Promise<GatewayError> {
 describe.each(NAMES.map((name) => [name] as const))('%s', (name) => {
   const { title } = chosen(name).engine
 
-  test('is asked in its own words, and its answer is read', async () => {
+  test('is called with its own field names, and its answer is read', async () => {
     const { results, counted } = await ask(name, { location: { country: 'DE', city: 'Berlin' } })
     expect(results.map(({ url }) => url)).toEqual(PAGES.map(({ url }) => url))
     expect(results[0]?.title).toBe('First page')

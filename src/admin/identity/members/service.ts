@@ -48,11 +48,8 @@ export async function addMembers(
   id: string,
   userIds: readonly string[],
 ): Promise<{ added_count: number; data: Member[] }> {
-  const workspace = await findWorkspace(deps, caller, id)
-  const wanted = [...new Set(userIds)]
-  await requireUsers(deps.database, wanted)
-  const present = await membersOf(deps.database, workspace.id, wanted)
-  const absent = wanted.filter((userId) => !present.some((row) => row.user_id === userId))
+  const { workspace, wanted, present } = await namedMembers(deps, caller, id, userIds)
+  const absent = wanted.filter((userId) => !present.includes(userId))
   const createdAt = new Date(deps.now())
   if (absent.length > 0) {
     const added = {
@@ -87,10 +84,7 @@ export async function removeMembers(
   id: string,
   userIds: readonly string[],
 ): Promise<{ removed_count: number }> {
-  const workspace = await findWorkspace(deps, caller, id)
-  const wanted = [...new Set(userIds)]
-  await requireUsers(deps.database, wanted)
-  const present = (await membersOf(deps.database, workspace.id, wanted)).map((row) => row.user_id)
+  const { workspace, present } = await namedMembers(deps, caller, id, userIds)
   if (present.length === 0) return { removed_count: 0 }
   const removed = {
     action: 'workspace.remove_members',
@@ -121,6 +115,15 @@ export async function removeMembers(
     ),
   ])
   return { removed_count: present.length }
+}
+
+/** The people that a request names, each once, and those of them who are members. 404 if one is unknown. */
+async function namedMembers(deps: ChangeDeps, caller: Caller, id: string, userIds: readonly string[]) {
+  const workspace = await findWorkspace(deps, caller, id)
+  const wanted = [...new Set(userIds)]
+  await requireUsers(deps.database, wanted)
+  const present = (await membersOf(deps.database, workspace.id, wanted)).map((row) => row.user_id)
+  return { workspace, wanted, present }
 }
 
 const membersOf = async ({ db }: Database, workspaceId: string, userIds: string[]): Promise<Member[]> =>

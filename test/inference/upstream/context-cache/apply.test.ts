@@ -88,7 +88,7 @@ function world() {
   }
 }
 
-describe('a beginning is kept', () => {
+describe('a prefix is cached', () => {
   test('once it came again and nothing else kept it', async () => {
     const { ask, made } = world()
     expect(await ask(callOf(5_000))).toBeNull()
@@ -182,7 +182,7 @@ describe('what is kept', () => {
     expect(made).toHaveLength(2)
   })
 
-  test('is forgotten by who was refused with it, and no newer one is', async () => {
+  test('a rejected cache is forgotten, a newer one is not', async () => {
     const { ask, use, later } = world()
     for (let i = 0; i < 2; i++) await ask(callOf(5_000))
     const slow = use(callOf(5_000))
@@ -245,7 +245,7 @@ describe('where it cannot be made', () => {
     expect(late.context.making).toBe('open')
   })
 
-  test('one is under way: it is not made twice, and nobody waits', async () => {
+  test('one is under way: it is not created twice, and no request waits', async () => {
     const { use, contexts, made, answerWith } = world()
     const making = Promise.withResolvers<MadeContext>()
     answerWith(() => making.promise)
