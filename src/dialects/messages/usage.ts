@@ -81,7 +81,13 @@ export function viewTokens(reported: Usage | null, serviceTier: string | null): 
 
 /** The final usage: tokens, and their cost in USD with at most 9 decimals. */
 export const viewUsage = (closing: Closing): JsonObject => ({
-  ...viewTokens(closing.usage, closing.serviceTier),
+  ...viewTokens(withSearches(closing), closing.serviceTier),
   ...viewCost(closing),
   ...(closing.serverTools && { server_tool_use_details: viewToolUse(closing) }),
 })
+
+/** Searches of the provider and of the gateway count together. */
+function withSearches({ usage, serverTools }: Closing): Usage {
+  const { searches = 0 } = serverTools ?? {}
+  return searches === 0 ? usage : { ...usage, webSearchRequests: (usage.webSearchRequests ?? 0) + searches }
+}

@@ -8,6 +8,7 @@ import type {
 } from '../../core/events.ts'
 import type { InferenceRequest, Message } from '../../core/request.ts'
 import type { Closing } from '../../core/result.ts'
+import type { SearchResult } from '../../core/web-access.ts'
 import type { Conversation, Opening, StepLoop, StepTotals } from '../generation.ts'
 import { end } from '../pipeline.ts'
 import { throughPlugins } from '../plugins/frames.ts'
@@ -43,6 +44,8 @@ interface Loop {
   readonly runner: CallRunner
   readonly shown: Shown
   readonly closings: Closing[]
+  /** What tools found until now. */
+  readonly sources: SearchResult[]
   readonly finishReasons: Set<string>
   readonly calls: Map<string, number>
   /** On the ticker's clock. */
@@ -72,6 +75,7 @@ export function createToolLoop(
     runner: createCallRunner(asked, callMs, familyOf(first, totals), deps),
     shown: { textLength: 0, nextDetail: 0, callIds: new Set(callIdsOf(asked.request)) },
     closings: [],
+    sources: [],
     finishReasons: new Set(),
     calls: new Map(),
     endsAt: deps.ticker.now() + totalMs,
@@ -160,11 +164,12 @@ async function* framesOf(loop: Loop, dispatched: Dispatched): InferenceFrames & 
 /** One text is the answer in these dialects: what the model says before a call is a paragraph of it. */
 const SEPARATORS: Readonly<Record<string, string>> = { chat: '\n\n', gemini: '\n\n' }
 
-const readerOf = ({ shown, asked, first }: Loop): StepReader =>
+const readerOf = ({ shown, asked, first, sources }: Loop): StepReader =>
   createStepReader(
     shown,
     (name) => asked.byFunction.has(name),
     SEPARATORS[first.request.dialect ?? 'chat'] ?? '',
+    sources,
   )
 
 /** The frames of a step for the caller. They are counted before, because the caller does not see all of them. */
@@ -210,6 +215,7 @@ async function* runCalls(
     yield [{ events: [{ type: 'server-tool', call: begun }] }]
     const result = await ended
     results.push(result)
+    loop.sources.push(...(result.result?.sources ?? []))
     loop.calls.set(begun.name, (loop.calls.get(begun.name) ?? 0) + 1)
     yield [{ events: eventsOf(result) }]
     if (result.refusal) throw result.refusal

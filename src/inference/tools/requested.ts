@@ -1,6 +1,6 @@
 import { badRequest, forbidden } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { asList, fieldsOf, isObject, isString, restOf } from '../../core/json.ts'
+import { asList, defined, fieldsOf, isObject, isString, restOf } from '../../core/json.ts'
 import type { FunctionTool, InferenceRequest, Tool, ToolChoice } from '../../core/request.ts'
 import type { WorkspaceRecord } from '../../core/snapshot.ts'
 import type { WebAccess } from '../../core/web-access.ts'
@@ -132,9 +132,16 @@ function entryOf(data: JsonObject, { body }: InferenceRequest) {
   const isNested = isObject(data['parameters'])
   return {
     type,
-    parameters: isNested ? { ...fieldsOf(data['parameters']) } : (restOf(data, NAMED) ?? {}),
+    parameters: isNested ? { ...fieldsOf(data['parameters']) } : withFilters(restOf(data, NAMED) ?? {}),
     path: `tools[${at}]${isNested ? '.parameters' : ''}`,
   }
+}
+
+/** OpenAI nests the domains of a search. */
+function withFilters({ filters, ...parameters }: JsonObject): JsonObject {
+  if (!isObject(filters)) return parameters
+  const { allowed_domains, blocked_domains, excluded_domains = blocked_domains } = filters
+  return defined({ ...parameters, allowed_domains, excluded_domains })
 }
 
 /** The caller may have a function of the same name. */

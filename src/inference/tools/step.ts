@@ -1,7 +1,9 @@
+import { type CitationFinder, findCitations } from '../../core/citations.ts'
 import type { Finish, InferenceEvent, InferenceFrame, ReasoningDetail } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
 import { asCount } from '../../core/json.ts'
 import type { InferenceResult } from '../../core/result.ts'
+import type { SearchResult } from '../../core/web-access.ts'
 import { addEvent } from '../reply/collect.ts'
 import { MOST_ARGUMENT_CHARACTERS, type WrittenCall } from './calls.ts'
 
@@ -59,6 +61,8 @@ interface Reading {
   finish: Finish
   /** No separator is needed any more. */
   hasText: boolean
+  /** Finds links to what earlier steps found; null: they found nothing. */
+  readonly cited: CitationFinder | null
 }
 
 /**
@@ -69,6 +73,7 @@ export function createStepReader(
   shown: Shown,
   isServerTool: (name: string) => boolean,
   separator: string,
+  sources: readonly SearchResult[],
 ): StepReader {
   const reading: Reading = {
     shown,
@@ -82,11 +87,15 @@ export function createStepReader(
     requested: 0,
     finish: { choice: 0, reason: 'stop', native: null },
     hasText: shown.textLength === 0,
+    cited: sources.length === 0 ? null : findCitations(sources),
   }
   return {
     see(frame) {
-      const events = frame.events.flatMap((event) => shownOf(event, reading) ?? [])
-      if (frame.plainText !== undefined && events[0] === frame.events[0]) return frame
+      const events = withCitations(
+        frame.events.flatMap((event) => shownOf(event, reading) ?? []),
+        reading,
+      )
+      if (frame.plainText !== undefined && events.length === 1 && events[0] === frame.events[0]) return frame
       return events.length === 0 ? null : { events }
     },
     end: () => ({
@@ -97,6 +106,30 @@ export function createStepReader(
       finish: reading.finish,
     }),
   }
+}
+
+/** Of the source's text. */
+const CITED_CHARACTERS = 500
+
+/** A link of the answer to a page that a tool found is a citation, right behind the text that ends it. */
+function withCitations(events: InferenceEvent[], { cited, start }: Reading): InferenceEvent[] {
+  if (cited === null) return events
+  return events.flatMap((event): InferenceEvent[] => {
+    if (event.type !== 'text-delta') return [event]
+    const found = cited.see(event.text).map(({ result: { url, title, text }, startIndex, endIndex }) => ({
+      type: 'annotation' as const,
+      choice: 0,
+      annotation: {
+        type: 'url_citation' as const,
+        url,
+        title,
+        content: text.slice(0, CITED_CHARACTERS),
+        startIndex: start + startIndex,
+        endIndex: start + endIndex,
+      },
+    }))
+    return [event, ...found]
+  })
 }
 
 function shownOf(event: InferenceEvent, reading: Reading): InferenceEvent | null {

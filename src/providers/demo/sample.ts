@@ -39,6 +39,7 @@ function visit(schema: unknown, walk: Walk, depth: number): unknown {
     return isObject(schema) ? null : 'demo'
   if (schema['const'] !== undefined) return constant(schema['const'], walk)
   if (Array.isArray(schema['enum']) && schema['enum'].length > 0) return constant(schema['enum'][0], walk)
+  if (schema['default'] !== undefined) return constant(schema['default'], walk)
   if (typeof schema['$ref'] === 'string') return visit(referenced(walk.root, schema['$ref']), walk, depth + 1)
   if (Array.isArray(schema['allOf']) && schema['allOf'].length > 0)
     return all(schema, schema['allOf'], walk, depth)

@@ -16,7 +16,13 @@ export const datetime: ServerTool = {
       description: `The current date and time. Without a time zone: in ${timezone ?? UTC}.`,
       parameters: {
         type: 'object',
-        properties: { timezone: { type: 'string', description: 'An IANA time zone, such as Europe/Zurich' } },
+        properties: {
+          timezone: {
+            type: 'string',
+            description: 'An IANA time zone, such as Europe/Zurich',
+            default: timezone ?? UTC,
+          },
+        },
         additionalProperties: false,
       },
     }
