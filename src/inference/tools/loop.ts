@@ -6,7 +6,7 @@ import type {
   InferenceFrame,
   InferenceFrames,
 } from '../../core/events.ts'
-import type { InferenceRequest, Message } from '../../core/request.ts'
+import type { InferenceRequest } from '../../core/request.ts'
 import type { Closing } from '../../core/result.ts'
 import type { SearchResult } from '../../core/web-access.ts'
 import type { Conversation, Opening, StepLoop, StepTotals } from '../generation.ts'
@@ -18,6 +18,7 @@ import { type Family, stepOpening } from '../steps/family.ts'
 import { dispatch } from '../upstream/dispatch.ts'
 import type { Dispatched } from '../upstream/first-content.ts'
 import { type CallRunner, createCallRunner, type EndedCall, type WrittenCall } from './calls.ts'
+import { nextRequest } from './next-request.ts'
 import type { ToolRequest } from './requested.ts'
 import { createStepReader, type Shown, type StepReader } from './step.ts'
 import { stoppedBy } from './stop.ts'
@@ -155,7 +156,12 @@ async function* framesOf(loop: Loop, dispatched: Dispatched): InferenceFrames & 
     if (results.length === 0 || handedOver > 0) break
     throwIfCancelled(loop.first.cancellation)
     loop.stopped = reasonToStop(loop)
-    loop.request = nextRequest(loop, answering, result.choices[0], calls, results)
+    loop.request = nextRequest(loop.request, answering.attempt, {
+      said: result.choices[0],
+      calls,
+      results,
+      isLast: loop.stopped !== null,
+    })
     answering = await nextStep(loop)
   }
   yield [{ events: [{ type: 'response-end', finishes: [loop.finish] }] }]
@@ -245,48 +251,6 @@ function reasonToStop(loop: Loop): string | null {
   if (isCallBound(asked.stop, totals.tools.executed)) return CALL_BOUND
   if (steps >= first.deps.toolBounds.steps) return STEP_BOUND
   return first.deps.ticker.now() >= loop.endsAt ? TIME_BOUND : null
-}
-
-/** The conversation with the model's calls and their results. */
-function nextRequest(
-  { request, stopped }: Loop,
-  { attempt }: Dispatched,
-  said:
-    | { text: string; reasoning: string; reasoningDetails: NonNullable<Message['reasoningDetails']> }
-    | undefined,
-  calls: readonly WrittenCall[],
-  results: readonly EndedCall[],
-): InferenceRequest {
-  const { text = '', reasoning = '', reasoningDetails = [] } = said ?? {}
-  const turn: Message = {
-    role: 'assistant',
-    content: text === '' ? null : text,
-    toolCalls: calls.map(({ id, name, json, extra }) => ({
-      id,
-      name,
-      arguments: json.trim() === '' ? '{}' : json,
-      ...(extra && { extra }),
-    })),
-    ...(reasoning !== '' && { reasoning }),
-    ...(reasoningDetails.length > 0 && { reasoningDetails }),
-  }
-  const answers = results.map(
-    ({ call, message }): Message => ({ role: 'tool', toolCallId: call.id, content: message }),
-  )
-  const { toolChoice: asked, preferences, models } = request
-  const isForced = asked === 'required' || typeof asked === 'object'
-  const toolChoice = stopped !== null ? 'none' : isForced ? 'auto' : asked
-  return {
-    ...request,
-    messages: [...request.messages, turn, ...answers],
-    ...(toolChoice && { toolChoice }),
-    // The thoughts of the first step are signed by its provider.
-    models: [...new Set([attempt.model.id, ...models])],
-    preferences: {
-      ...preferences,
-      order: [...new Set([attempt.provider.slug, ...(preferences.order ?? [])])],
-    },
-  }
 }
 
 async function nextStep(loop: Loop): Promise<Dispatched> {
