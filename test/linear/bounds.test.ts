@@ -141,3 +141,19 @@ describe('a reply with too many tool calls is malformed', () => {
     })
   })
 })
+
+test('citations of one block of Messages are counted as they come, not when the block ends', async () => {
+  const citation = { type: 'web_search_result_location', url: 'https://a.example', title: 'a' }
+  const events = [
+    { type: 'message_start', message: { id: 'm', usage: { input_tokens: 1 } } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    ...range(10_001, () => ({
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'citations_delta', citation },
+    })),
+  ]
+  const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+  const thrown = await read('messages', body, true).catch((error: unknown) => error)
+  expect(thrown).toMatchObject({ kind: 'malformed', reason: expect.stringContaining('annotations') })
+})

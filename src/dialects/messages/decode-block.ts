@@ -1,7 +1,8 @@
 import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
-import { isObject, textOf } from '../../core/json.ts'
+import { asList, isObject, textOf } from '../../core/json.ts'
 import { urlCitation } from '../citation.ts'
 import { addRedacted, addText, addThought, type Block, type Blocks, callBlock } from '../claude-blocks.ts'
+import { checkAnnotations } from '../reply-decoder.ts'
 import { REASONING_FORMAT } from '../thoughts.ts'
 
 /**
@@ -37,12 +38,18 @@ const CLOSED: Block = { add: () => undefined, close: () => undefined }
 
 function textBlock(raw: JsonObject, blocks: Blocks, events: InferenceEvent[]): Block {
   const startIndex = blocks.textLength
-  const citations: unknown[] = Array.isArray(raw['citations']) ? [...raw['citations']] : []
+  const citations: unknown[] = []
+  // Counted as they come: they become annotations all at once, at the end of the block.
+  const cite = (more: readonly unknown[]): void => {
+    checkAnnotations(citations.length + more.length)
+    citations.push(...more)
+  }
+  cite(asList(raw['citations']))
   addText(textOf(raw['text']), blocks, events)
   return {
     add(delta, more) {
       if (delta['type'] === 'text_delta') addText(textOf(delta['text']), blocks, more)
-      if (delta['type'] === 'citations_delta') citations.push(delta['citation'])
+      if (delta['type'] === 'citations_delta') cite([delta['citation']])
     },
     close(_, more) {
       for (const citation of citations) {
