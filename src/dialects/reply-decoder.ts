@@ -1,6 +1,6 @@
 import { UpstreamError } from '../core/errors.ts'
 import type { InferenceFrame, JsonObject, ReasoningDetail } from '../core/events.ts'
-import { parseUnchecked } from '../core/json.ts'
+import { asList, parseUnchecked } from '../core/json.ts'
 import { excessOf, MAX_TEXT_DEPTH, MAX_TEXT_ESCAPES, type TextExcess } from '../core/json-excess.ts'
 import type { Shortcut } from './shortcut.ts'
 
@@ -63,7 +63,7 @@ export function checkAnnotations(count: number): void {
   if (count > MOST_ANNOTATIONS) throw tooMany('annotations and images', MOST_ANNOTATIONS)
 }
 
-/** Tokens with `logprobs` in one event or body: a longer answer has them in several events. */
+/** Tokens with `logprobs` in one event, or in a reply that is not streamed: a longer answer has them in several events. */
 export const MOST_TOKENS_AT_ONCE = 40_000
 
 /** Counts these pieces of one reply. Throws `malformed` if there are too many. */
@@ -75,7 +75,7 @@ export function createPieceCount(): PieceCount {
   return ({ events }) => {
     for (const event of events) {
       if (event.type === 'reasoning-detail' && isSealedPiece(event.detail)) sealed += 1
-      else if (event.type === 'logprobs') checkTokens(event.logprobs)
+      else if (event.type === 'logprobs') checkTokens(tokensIn(event.logprobs))
       else if (event.type === 'annotation' || event.type === 'image') annotations += 1
     }
     if (sealed > MOST_SEALED_PIECES) throw tooMany('signed pieces of reasoning', MOST_SEALED_PIECES)
@@ -83,10 +83,12 @@ export function createPieceCount(): PieceCount {
   }
 }
 
-function checkTokens({ content }: JsonObject): void {
-  if (Array.isArray(content) && content.length > MOST_TOKENS_AT_ONCE)
-    throw tooMany('tokens with logprobs at once', MOST_TOKENS_AT_ONCE)
+export function checkTokens(count: number): void {
+  if (count > MOST_TOKENS_AT_ONCE) throw tooMany('tokens with logprobs at once', MOST_TOKENS_AT_ONCE)
 }
+
+export const tokensIn = ({ content, refusal }: JsonObject): number =>
+  asList(content).length + asList(refusal).length
 
 const isSealedPiece = ({ signature, data }: ReasoningDetail): boolean =>
   (typeof signature === 'string' && signature !== '') || (typeof data === 'string' && data !== '')

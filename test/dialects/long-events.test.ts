@@ -6,6 +6,7 @@ import {
   withParsed,
 } from '../../src/dialects/reply-decoder.ts'
 import { createSseParser, MAX_EVENT_LINES } from '../../src/dialects/sse.ts'
+import { collect } from '../../src/inference/reply/collect.ts'
 
 const tokens = (count: number) =>
   Array.from({ length: count }, () => ({ token: 'a', logprob: -1, bytes: [97] }))
@@ -24,6 +25,19 @@ test('the tokens of one event are bounded, and those of a stream are not', () =>
   const count = createPieceCount()
   for (let event = 0; event < 3; event++) count(frameOf(MOST_TOKENS_AT_ONCE))
   expect(() => count(frameOf(MOST_TOKENS_AT_ONCE + 1))).toThrow('tokens with logprobs at once')
+})
+
+test('the tokens of a reply that is not streamed are bounded, over all of its events and choices', async () => {
+  async function* frames(events: number) {
+    for (let choice = 0; choice < events; choice++) {
+      const [event] = frameOf(MOST_TOKENS_AT_ONCE / 4).events
+      if (event) yield [{ events: [{ ...event, choice: choice % 2 }] }]
+    }
+  }
+  const seen: unknown[] = []
+  const see = (frame: unknown): void => void seen.push(frame)
+  expect((await collect(frames(4), see)).choices).toHaveLength(2)
+  await expect(collect(frames(5), see)).rejects.toThrow('tokens with logprobs at once')
 })
 
 test('a long event that is parsed already is not parsed again while it is read, and other texts are', () => {

@@ -142,17 +142,22 @@ function logprobsOf(event: InferenceEvent): JsonObject[] {
   return Array.isArray(content) ? content.filter(isObject).map(viewToken) : []
 }
 
-function viewToken({ token, logprob, bytes, top_logprobs }: JsonObject): JsonObject {
-  const others = objectsIn(top_logprobs)
-  return {
-    ...viewBytes(token, logprob, bytes),
-    top_logprobs: others.map((each) => viewBytes(each.token, each.logprob, each.bytes)),
-  }
-}
-
-/** Clients parse the bytes as required. */
-const viewBytes = (token: unknown, logprob: unknown, bytes: unknown): JsonObject => ({
+/** One object and no list for each token without alternatives: there may be tens of thousands in one step. */
+const viewToken = ({ token, logprob, bytes, top_logprobs: others }: JsonObject): JsonObject => ({
   token,
   logprob,
-  bytes: Array.isArray(bytes) ? bytes : [...Buffer.from(textOf(token))],
+  bytes: bytesOf(token, bytes),
+  top_logprobs: Array.isArray(others) && others.length > 0 ? objectsIn(others).map(viewAlternative) : NONE,
 })
+
+const NONE: readonly unknown[] = Object.freeze([])
+
+const viewAlternative = ({ token, logprob, bytes }: JsonObject): JsonObject => ({
+  token,
+  logprob,
+  bytes: bytesOf(token, bytes),
+})
+
+/** Clients parse the bytes as required. */
+const bytesOf = (token: unknown, bytes: unknown): unknown =>
+  Array.isArray(bytes) ? bytes : [...Buffer.from(textOf(token))]

@@ -1,8 +1,12 @@
 import type { InferenceEvent, InferenceFrame, InferenceFrames } from '../../core/events.ts'
 import { addAudio, addLogprobs } from '../../core/pieces.ts'
 import type { InferenceResult, ResultChoice } from '../../core/result.ts'
+import { checkTokens, tokensIn } from '../../dialects/reply-decoder.ts'
 
-/** Reads a stream to its end as one reply. Calls `see` for every frame first. */
+/**
+ * Reads a stream to its end as one reply. Calls `see` for every frame first. Throws `malformed` if it holds the logprobs of
+ * too many tokens: they are written in one step.
+ */
 export async function collect(
   frames: InferenceFrames,
   see: (frame: InferenceFrame) => void,
@@ -17,6 +21,9 @@ export async function collect(
       see(frame)
       for (const event of frame.events) addEvent(result, event)
     }
+    let tokens = 0
+    for (const { logprobs } of result.choices) if (logprobs !== null) tokens += tokensIn(logprobs)
+    checkTokens(tokens)
   }
   if (result.choices.length > 1) result.choices.sort((a, b) => a.index - b.index)
   return result
