@@ -37,7 +37,7 @@ export async function startHostile(folder: string, scale: Scale): Promise<Hostil
     folder,
     fromSource: true,
     bunFlags: ['--preload', join(import.meta.dir, 'watched.ts')],
-    env: { LOOP_WATCH_PORT: String(watchPort), BUN_CONFIG_MAX_HTTP_REQUESTS: '16384' },
+    env: { LOOP_WATCH_PORT: String(watchPort) },
     providers: Object.keys(streams).flatMap((dialect) => [
       entry(dialect, upstreamPort, true),
       entry(dialect, upstreamPort, false),
