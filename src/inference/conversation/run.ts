@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { retainsNothing } from '../../core/guardrail.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { InferenceResult, ReplyContext } from '../../core/result.ts'
-import { turnAfterLong } from '../../core/turn.ts'
+import { turnAfterLong, turnOfLoop } from '../../core/turn.ts'
 import type { Ingress } from '../../dialects/dialect.ts'
 import { admit, tokensOf } from '../admission/admit.ts'
 import { estimatePrompt } from '../admission/estimate.ts'
@@ -84,7 +84,7 @@ export async function completeReply(
     const turn = turnAfterLong(writtenAt)
     if (turn) await turn
     if (recorder) await record(recorder, reply)
-    return JSON.stringify(reply)
+    return await jsonOf(reply, lengthOf(result))
   } catch (error) {
     throw await fail(generation, error)
   } finally {
@@ -108,6 +108,27 @@ export async function runToEnd(
 }
 
 const uncounted = (): void => undefined
+
+/** Characters of a reply that is written in one step. */
+const SHORT_CHARACTERS = 1024 * 1024
+
+const lengthOf = ({ choices }: InferenceResult): number =>
+  choices.reduce((sum, { text, reasoning }) => sum + text.length + reasoning.length, 0)
+
+/** As `JSON.stringify` writes it; each field of a long reply in its own step. Responses repeat their text in two of them. */
+async function jsonOf(reply: JsonObject, length: number): Promise<string> {
+  if (length <= SHORT_CHARACTERS) return JSON.stringify(reply)
+  const fields: string[] = []
+  for (const [name, value] of Object.entries(reply)) {
+    const startedAt = performance.now()
+    const field = JSON.stringify({ [name]: value }).slice(1, -1)
+    if (field !== '') fields.push(field)
+    await turnAfterLong(startedAt)
+  }
+  const json = `{${fields.join(',')}}`
+  await turnOfLoop()
+  return json
+}
 
 async function record(recorder: ResponseRecorder, reply: JsonObject): Promise<void> {
   const startedAt = performance.now()
