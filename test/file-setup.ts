@@ -118,3 +118,12 @@ export const providersAt =
     api_key: `secret-of-${slug}`,
     models,
   })
+
+/** Entries below paths of their own of one upstream, whose models cost little. */
+export const pricedEntries =
+  ({ baseUrl }: { readonly baseUrl: string }) =>
+  (slug: string, ids: readonly string[]) => ({
+    slug,
+    base_url: `${baseUrl}/${slug}`,
+    models: ids.map((id) => ({ id, pricing: { prompt: '0.000001', completion: '0.000002' } })),
+  })

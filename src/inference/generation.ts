@@ -80,7 +80,6 @@ export interface RunDeps {
   readonly ticker: Ticker
   readonly measurements: Pick<Meters, 'of' | 'recentOf'>
   readonly conversations: Conversations
-  /** The content log. */
   readonly contents: Pick<ContentLog, 'add'>
   /** Seals provider state that clients of a workspace send back with the next request. */
   carrierOf(workspaceId: string): Carrier
@@ -209,5 +208,4 @@ export interface Generation<Kind extends Metering = Metering, Request extends Ro
   settling: Promise<Closing> | null
 }
 
-/** A generation of a conversation. */
 export type Conversation = Generation<Meter, InferenceRequest>

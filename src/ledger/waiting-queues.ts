@@ -6,7 +6,6 @@ export interface Waiter {
   readonly order: number
   /** By `performance.now()`. */
   readonly until: number
-  /** The counter at which it waits. */
   at: Counted
   /** Reserves, waits at another counter, or ends with a refusal. */
   attempt(isLast: boolean): void

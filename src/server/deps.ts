@@ -28,7 +28,6 @@ import type { Logger } from './log.ts'
 /** The dependencies of all routes, created once by `openGateway` and never changed. No globals, no container. */
 export interface Deps {
   readonly log: Logger
-  /** The access log. */
   readonly accessLog: AccessLog
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -45,14 +44,12 @@ export interface Deps {
   readonly ledger: Ledger
   /** How long rows of generations are kept. */
   readonly retention: Retention
-  /** Uploaded files. */
   readonly files: FileStore
   readonly uploads: UploadedFiles
   /** True if content filters can detect names of people. */
   readonly knowsNames: boolean
   /** Measurements of endpoints, for the lists. */
   readonly measurements: Measurements
-  /** The content log. */
   readonly contents: ContentLog
   /** Lists of models that each caller may use. */
   readonly lists: CatalogLists

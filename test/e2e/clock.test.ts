@@ -68,6 +68,11 @@ async function guardrail(workspaceId: unknown, interval: Interval): Promise<stri
   return String((await dataOf(await gateway.manage('POST', '/guardrails', fields)))['id'])
 }
 
+const ownKey = async () => {
+  const { id } = await ownWorkspace()
+  return { id, key: await gateway.makeKey({ workspace_id: id }) }
+}
+
 /** A key in a workspace of its own that may spend a cent in each window, by one kind of bound. */
 const BOUNDS: { kind: string; status: number; says: string; make(interval: Interval): Promise<Bounded> }[] = [
   {
@@ -93,8 +98,7 @@ const BOUNDS: { kind: string; status: number; says: string; make(interval: Inter
     status: 403,
     says: 'The guardrail "Careful"\'s',
     async make(interval) {
-      const { id } = await ownWorkspace()
-      const key = await gateway.makeKey({ workspace_id: id })
+      const { id, key } = await ownKey()
       const made = await guardrail(id, interval)
       await gateway.manage('POST', `/guardrails/${made}/assignments/keys`, { key_hashes: [key.hash] })
       return { ...key, guardrail: made }
@@ -105,8 +109,7 @@ const BOUNDS: { kind: string; status: number; says: string; make(interval: Inter
     status: 403,
     says: 'The guardrail "Careful"\'s',
     async make(interval) {
-      const { id } = await ownWorkspace()
-      const key = await gateway.makeKey({ workspace_id: id })
+      const { id, key } = await ownKey()
       const made = await guardrail(id, interval)
       const { creator_user_id: member } = await dataOf(await gateway.manage('GET', `/keys/${key.hash}`))
       await gateway.manage('POST', `/guardrails/${made}/assignments/members`, { member_user_ids: [member] })

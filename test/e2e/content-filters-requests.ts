@@ -1,3 +1,5 @@
+import { responseWith } from './replies.ts'
+
 /** Requests of each dialect with an email address in several places, and replies to every route. */
 
 const usage = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }
@@ -24,21 +26,9 @@ export const answers: Record<string, (isStream: boolean) => Response> = {
     }),
   '/messages/count_tokens': () => Response.json({ input_tokens: 7 }),
   '/responses': () =>
-    Response.json({
-      id: 'r',
-      object: 'response',
-      status: 'completed',
-      output: [
-        {
-          type: 'message',
-          id: 'i',
-          role: 'assistant',
-          status: 'completed',
-          content: [{ type: 'output_text', text: 'Write to old@site.example.', annotations: [] }],
-        },
-      ],
-      usage: { input_tokens: 10, output_tokens: 2, total_tokens: 12 },
-    }),
+    Response.json(
+      responseWith('Write to old@site.example.', { input_tokens: 10, output_tokens: 2, total_tokens: 12 }),
+    ),
   '/embeddings': () =>
     Response.json({ data: [{ index: 0, embedding: [0.5] }], usage: { prompt_tokens: 3, total_tokens: 3 } }),
   '/rerank': () => Response.json({ results: [{ index: 0, relevance_score: 0.5 }] }),

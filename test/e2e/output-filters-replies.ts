@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 
 import { DONE } from '../upstream.ts'
-import { dataOf, namedOf } from './replies.ts'
+import { dataOf, namedOf, responseWith } from './replies.ts'
 
 /** Replies with an email address in each dialect, and a reader for what callers of each dialect get. */
 
@@ -78,21 +78,7 @@ export const bodies: Record<string, (text: string) => unknown> = {
     usage: CHAT_USAGE,
   }),
   '/messages': (text) => ({ ...MESSAGE, content: [{ type: 'text', text }], stop_reason: 'end_turn' }),
-  '/responses': (text) => ({
-    id: 'r',
-    object: 'response',
-    status: 'completed',
-    output: [
-      {
-        type: 'message',
-        id: 'i',
-        role: 'assistant',
-        status: 'completed',
-        content: [{ type: 'output_text', text, annotations: [] }],
-      },
-    ],
-    usage: USAGE,
-  }),
+  '/responses': (text) => responseWith(text, USAGE),
 }
 
 export const ASKED: Record<string, object> = {

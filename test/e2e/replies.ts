@@ -35,3 +35,20 @@ export const namedEvents =
   (...list: readonly object[]) =>
   (): Response =>
     sse(list.map(namedOf))
+
+/** A completed reply of the Responses API with this text. */
+export const responseWith = (text: string, usage: object) => ({
+  id: 'r',
+  object: 'response',
+  status: 'completed',
+  output: [
+    {
+      type: 'message',
+      id: 'i',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text, annotations: [] }],
+    },
+  ],
+  usage,
+})

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { gatewayOfFile } from '../file-setup.ts'
+import { gatewayOfFile, pricedEntries } from '../file-setup.ts'
 import { startUpstream, unary } from '../upstream.ts'
 
 /** How often providers are called for a request that they refuse: credentials, and the budget of retries. */
@@ -11,12 +11,7 @@ const WELL = Array.from({ length: 20 }, (_, index) => `well-${index}`)
 
 const now = Date.parse('2026-11-20T12:00:00Z')
 const upstream = startUpstream()
-const pricing = { prompt: '0.000001', completion: '0.000002' }
-const entry = (slug: string, ids: string[]) => ({
-  slug,
-  base_url: `${upstream.baseUrl}/${slug}`,
-  models: ids.map((id) => ({ id, pricing })),
-})
+const entry = pricedEntries(upstream)
 const gateway = await gatewayOfFile(
   {
     now: () => now,

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { objectOf } from '../../src/http/json.ts'
-import { gatewayOfFile } from '../file-setup.ts'
+import { gatewayOfFile, pricedEntries } from '../file-setup.ts'
 import { startUpstream, unary } from '../upstream.ts'
 
 /** Endpoints whose provider does not have the model: deployments that were deleted, names that were mistyped. */
@@ -8,12 +8,7 @@ import { startUpstream, unary } from '../upstream.ts'
 let now = Date.parse('2026-11-20T12:00:00Z')
 const upstream = startUpstream()
 const logged: string[] = []
-const pricing = { prompt: '0.000001', completion: '0.000002' }
-const entry = (slug: string, ids: string[]) => ({
-  slug,
-  base_url: `${upstream.baseUrl}/${slug}`,
-  models: ids.map((id) => ({ id, pricing })),
-})
+const entry = pricedEntries(upstream)
 const gateway = await gatewayOfFile(
   {
     now: () => now,
@@ -59,7 +54,11 @@ test('such an endpoint is called once a minute at most while another one answers
 
 test('a change of the entries ends the rest', async () => {
   const before = callsOf('empty')
-  const more = { slug: 'more', base_url: upstream.baseUrl, models: [{ id: 'more', pricing }] }
+  const more = {
+    slug: 'more',
+    base_url: upstream.baseUrl,
+    models: [{ id: 'more', pricing: { prompt: '0.000001', completion: '0.000002' } }],
+  }
   expect((await gateway.manage('POST', '/providers/entries', more)).status).toBe(201)
   expect((await ask('both')).status).toBe(200)
   expect(callsOf('empty')).toBe(before + 1)

@@ -28,6 +28,16 @@ const tried = {
   latencyMs: 12.4,
 }
 
+const shown = {
+  endpoint_id: 'lab/lab/tiny',
+  id: 'chatcmpl-1',
+  is_byok: false,
+  latency: 12,
+  model_permaslug: 'lab/tiny',
+  provider_name: 'Lab',
+  status: 200,
+}
+
 test('the record has every field, and what a completion always knows is never null', async () => {
   const { generationId } = await settle({ cacheDiscountNanoUsd: 1250, tries: [tried], serviceTier: 'flex' })
   const row = await findGeneration(opened.database.db, generationId, 'workspace-1')
@@ -49,18 +59,7 @@ test('the record has every field, and what a completion always knows is never nu
     usage: 0.0000005,
     upstream_inference_cost: 0.0000005,
     cache_discount: 0.00000125,
-    provider_responses: [
-      {
-        endpoint_id: 'lab/lab/tiny',
-        id: 'chatcmpl-1',
-        is_byok: false,
-        latency: 12,
-        model_permaslug: 'lab/tiny',
-        provider_name: 'Lab',
-        status: 200,
-        routed_service_tier: 'flex',
-      },
-    ],
+    provider_responses: [{ ...shown, routed_service_tier: 'flex' }],
   })
 })
 
@@ -98,15 +97,6 @@ test('a try that the row describes is stored as its latency, and shown whole; ev
       `SELECT provider_responses AS json FROM generations WHERE id = '${generationId}'`,
     )
     return { raw: raw?.['json'], shown: row && generationRecord(row).provider_responses }
-  }
-  const shown = {
-    endpoint_id: 'lab/lab/tiny',
-    id: 'chatcmpl-1',
-    is_byok: false,
-    latency: 12,
-    model_permaslug: 'lab/tiny',
-    provider_name: 'Lab',
-    status: 200,
   }
   expect(await stored({ tries: [tried] })).toEqual({ raw: '[12]', shown: [shown] })
   expect(await stored({ tries: [{ ...tried, isByok: true }], isByok: true })).toEqual({

@@ -18,7 +18,6 @@ import { PING, type StreamEvent, spliceText, viewStop, writeEvent } from './writ
 import { eventsOfMessage, isMessagesNative } from './write-native.ts'
 import { type BlockSink, type BlockState, newBlockState } from './write-state.ts'
 
-/** The state of one stream. */
 interface StreamState {
   readonly reply: ReplyContext
   readonly blocks: BlockState

@@ -4,7 +4,6 @@ import type { ContentPart } from '../../core/request.ts'
 /** Kinds of parts of a prompt that some endpoints do not take. */
 export type PartKind = 'image' | 'audio' | 'file' | 'video' | 'imageOfTool'
 
-/** The kinds of all parts. */
 export const kindsOf = (parts: readonly ContentPart[], isOfTool: boolean): Set<PartKind> =>
   new Set(parts.flatMap((part) => kindOf(part, isOfTool) ?? []))
 

@@ -39,7 +39,6 @@ export const responsesRoutes = (deps: ResponsesDeps & CallerDeps) =>
     )
     .use(storedRoutes(deps))
 
-/** Stored responses. */
 const storedRoutes = (deps: ResponsesDeps & CallerDeps) =>
   routes()
     .use(callerOption(deps))
