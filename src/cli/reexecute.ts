@@ -20,6 +20,12 @@ const HEAP_SIZE_BYTES = String(512 * 1024 * 1024)
  * the longest stop of `bun run bench hostile` on two cores was 86 to 115 ms, not 102 to 119.
  */
 const MARKERS_VARIABLE = 'BUN_JSC_numberOfGCMarkers'
+/**
+ * Bun's allocator returns freed memory to the system after 10 ms, and takes it back page by page for the next answers.
+ * After half a second instead, answers cost 6 % less processor time, those of 200 kB 18 %, with the same peak of memory.
+ */
+const PURGE_VARIABLE = 'MIMALLOC_PURGE_DELAY'
+const PURGE_DELAY_MS = '500'
 
 /** The command that runs this program: the binary, or `bun <flags> src/main.ts`. */
 function ownCommand(): string[] {
@@ -40,6 +46,7 @@ export async function reexecute(platform: NodeJS.Platform = process.platform): P
   const raised = {
     [HEAP_VARIABLE]: HEAP_SIZE_BYTES,
     [MARKERS_VARIABLE]: '1',
+    [PURGE_VARIABLE]: PURGE_DELAY_MS,
     ...environment,
     ...directLoopback(environment),
     [VARIABLE]: MAX_HTTP_REQUESTS,
