@@ -1,4 +1,5 @@
 import type { StepCounts } from './generation.ts'
+import type { JsonObject } from './json.ts'
 import type { InferenceRequest } from './request.ts'
 import type { Closing, InferenceResult } from './result.ts'
 
@@ -6,6 +7,8 @@ import type { Closing, InferenceResult } from './result.ts'
 export interface Facilities {
   /** A further conversation, by the same caller within the same limits. Throws the caller's error. */
   ask(request: InferenceRequest, asking: Asking): Promise<Asked>
+  /** The verdicts of a moderation model, one for each text. Throws the caller's error. */
+  moderate(models: readonly string[], texts: readonly string[], asking: Asking): Promise<Moderated>
   /** A call that costs money: reserved before it is made. Throws what `run` throws, and the refusal of a limit. */
   pay<Value>(payment: Payment, run: (signal: AbortSignal) => Promise<Paid<Value>>): Promise<Value>
 }
@@ -24,6 +27,13 @@ export interface Asked {
   readonly providerName: string
   readonly result: InferenceResult
   readonly closing: Closing
+}
+
+export interface Moderated {
+  readonly model: string
+  readonly providerName: string
+  /** As the provider wrote them. */
+  readonly results: readonly JsonObject[]
 }
 
 export interface Payment {

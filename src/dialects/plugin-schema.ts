@@ -80,6 +80,22 @@ const fusion = openObject({
   tools: optional(t.Array(openObject({ type: t.String() }), { maxItems: 8 })),
 })
 
+/** OpenRouter's has no options. */
+const moderation = openObject({
+  id: t.Literal('moderation'),
+  enabled,
+  model: optional(t.String({ description: 'A moderation model; with `rubric` any model of text' })),
+  rubric: optional(t.String({ maxLength: 20_000, description: 'What the model flags' })),
+  blocked: optional(
+    t.Array(t.String({ minLength: 1, maxLength: 200 }), {
+      maxItems: 1000,
+      description: 'Words and phrases of up to 8 words, which are flagged without a model',
+    }),
+  ),
+  apply_to: optional(oneOf(['input', 'output', 'both'])),
+  on_error: optional(oneOf(['block', 'allow'])),
+})
+
 const paretoRouter = openObject({
   id: t.Literal('pareto-router'),
   enabled,
@@ -100,7 +116,7 @@ export const plugin = t.Union([
     ),
   }),
   fusion,
-  openObject({ id: t.Literal('moderation'), enabled }),
+  moderation,
   paretoRouter,
   openObject({
     id: t.Literal('response-healing'),

@@ -9,7 +9,6 @@ const MISSING: Partial<Record<Plugin['id'], string>> = {
   'auto-router': 'the choice of a model by the prompt',
   'auto-beta-router': 'the choice of a model by the prompt',
   fusion: 'the fusion of several answers',
-  moderation: 'moderation by a plugin; the content filters of a guardrail are available',
   'pareto-router': 'the choice of a model by quality and price',
   'switchyard-router': 'the choice of a model by the prompt',
 }

@@ -1,4 +1,5 @@
 import { contextCompression } from './context-compression/index.ts'
+import { moderation } from './moderation/index.ts'
 import type { Plugin } from './plugin.ts'
 import { responseHealing } from './response-healing/index.ts'
 import { web } from './web/index.ts'
@@ -7,4 +8,4 @@ import { webFetch } from './web-fetch/index.ts'
 /**
  * Every plugin, in the order in which they see a request. They see the reply in the opposite order.
  */
-export const plugins: readonly Plugin[] = [web, webFetch, contextCompression, responseHealing]
+export const plugins: readonly Plugin[] = [moderation, web, webFetch, contextCompression, responseHealing]

@@ -23,14 +23,7 @@ async function send(path: string, more: Record<string, unknown>) {
   return { status: response.status, json, message: String(error['message'] ?? '') }
 }
 
-const PLUGINS = [
-  'auto-router',
-  'auto-beta-router',
-  'fusion',
-  'moderation',
-  'pareto-router',
-  'switchyard-router',
-]
+const PLUGINS = ['auto-router', 'auto-beta-router', 'fusion', 'pareto-router', 'switchyard-router']
 
 describe.each(paths)('%s', (path) => {
   // A completion has no tools.

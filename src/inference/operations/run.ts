@@ -21,12 +21,22 @@ import { type Answered, type CallCodec, tryAttempts } from '../upstream/attempts
 import type { Task } from './task.ts'
 import { createUnitMeter, type UnitMeter } from './unit-meter.ts'
 
-/** Runs a task: plan, admit, dispatch, settle, encode. */
+/** Serves a task. */
 export async function runOperation<Request extends RoutedRequest, Result>(
   opening: Opening<Request>,
   task: Task<Request, Result>,
   deps: RunDeps,
 ): Promise<Response> {
+  const { generation, body } = await runTask(opening, task, deps)
+  return textReply(JSON.stringify(body), jsonHeaders(generation))
+}
+
+/** Runs a task: plan, admit, dispatch, settle. Throws the caller's error. */
+export async function runTask<Request extends RoutedRequest, Result>(
+  opening: Opening<Request>,
+  task: Task<Request, Result>,
+  deps: RunDeps,
+) {
   const { request, caller, startedAt } = opening
   const bound = (pricing: Parameters<typeof task.bound>[1]) => task.bound(request, pricing)
   const scanners = task.filtered ? createScanners(caller.key.guardrails) : null
@@ -42,8 +52,7 @@ export async function runOperation<Request extends RoutedRequest, Result>(
     },
     deps,
   )
-  const body = await answerOnce(generation, task, scanners)
-  return textReply(JSON.stringify(body), jsonHeaders(generation))
+  return { generation, body: await answerOnce(generation, task, scanners) }
 }
 
 interface Refusing<Request> {
