@@ -18,6 +18,7 @@ import { needsOf } from '../routing/needs.ts'
 import { fail, metadataOf, settle } from '../settle.ts'
 import { newStepTotals, withSteps } from '../steps/family.ts'
 import { createToolLoop } from '../tools/loop.ts'
+import { withNativeSearch } from '../tools/native-search.ts'
 import { toolRequestOf } from '../tools/requested.ts'
 import { mayRetain } from '../upstream/context-cache/apply.ts'
 import { dispatch } from '../upstream/dispatch.ts'
@@ -33,13 +34,13 @@ export interface ConversationOpening extends Opening<InferenceRequest> {
 
 /** Plans and admits a conversation; see `begin`. */
 export function beginConversation(
-  opening: Opening<InferenceRequest>,
+  received: Opening<InferenceRequest>,
   deps: RunDeps,
 ): Conversation | Promise<Conversation> {
-  const asked =
-    opening.request.tools.length > 0
-      ? toolRequestOf(opening.request, opening.caller.workspace, deps.web)
-      : null
+  if (received.request.tools.length === 0) return beginStep(received, deps)
+  const request = withNativeSearch(received.request, received.snapshot)
+  const opening = request === received.request ? received : { ...received, request }
+  const asked = toolRequestOf(request, opening.caller.workspace, deps.web)
   if (asked === null) return beginStep(opening, deps)
   const steps = opening.steps ?? newStepTotals()
   const first = beginStep({ ...opening, request: asked.request, steps, cache: undefined }, deps)

@@ -25,7 +25,7 @@ export interface ToolRequest {
   readonly stop: StopRule
 }
 
-const PREFIX = /^(?:openrouter|sluice):/
+export const PREFIX = /^(?:openrouter|sluice):/
 /** OpenAI's names of its search. */
 const SHORTHANDS: ReadonlySet<unknown> = new Set([
   'web_search',
@@ -86,7 +86,7 @@ export function notRun(type: string): string {
     : `${shown} is not a tool that this gateway runs. It runs ${serverTools.map(({ name }) => `openrouter:${name}`).join(', ')}`
 }
 
-const typeOf = (tool: Tool): string =>
+export const typeOf = (tool: Tool): string =>
   tool.type === 'other' && isString(tool.data['type']) ? tool.data['type'] : ''
 
 /** Finds the gateway's tool of an entry; null: the entry is another kind of tool. */
@@ -126,7 +126,7 @@ function hasEngine(web: WebAccess): boolean {
 const NAMED = new Set(['type', 'parameters', 'cache_control'])
 
 /** The parameters are a field of their own, or stand beside the type. */
-function entryOf(data: JsonObject, { body }: InferenceRequest) {
+export function entryOf(data: JsonObject, { body }: InferenceRequest) {
   const type = String(data['type'])
   const at = asList(body['tools']).findIndex((tool) => isObject(tool) && tool['type'] === type)
   const isNested = isObject(data['parameters'])

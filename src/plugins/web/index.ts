@@ -25,7 +25,7 @@ export const web: Plugin = {
     if (isObject(options['x_search']))
       throw badRequest('is the search of xAI itself: send its tool x_search in `tools`', `${PLACE}.x_search`)
     const named = isNamed ? { ...request, models } : request
-    return isNative(named, options, context)
+    return isNative(named, options['engine'], context, PLACE)
       ? { ...named, tools: [...named.tools, nativeSearchOf(options)], rewritten: true }
       : searched(named, options, context)
   },

@@ -10,9 +10,10 @@ import type { PluginContext } from '../plugin.ts'
  * Throws a 400 for `native` if none of them has.
  */
 export function isNative(
-  { models }: InferenceRequest,
-  { engine }: PluginOptions,
-  { snapshot }: PluginContext,
+  { models }: Pick<InferenceRequest, 'models'>,
+  engine: unknown,
+  { snapshot }: Pick<PluginContext, 'snapshot'>,
+  place: string,
 ): boolean {
   if (engine !== undefined && engine !== null && engine !== 'auto' && engine !== 'native') return false
   const endpoints = models.flatMap((name) => findVariant(name, snapshot.models)?.model.endpoints ?? [])
@@ -23,7 +24,7 @@ export function isNative(
   if (searches.length > 0 || endpoints.length === 0) return true
   throw badRequest(
     `"native" is the search of the provider, and no provider of ${models.join(', ')} has one`,
-    'plugins.web.engine',
+    `${place}.engine`,
   )
 }
 

@@ -2,6 +2,7 @@
 import { beforeEach } from 'bun:test'
 import { isObject, objectsIn } from '../../../src/core/json.ts'
 import { gatewayOfFile } from '../../file-setup.ts'
+import type { GatewayOptions } from '../../gateway.ts'
 import { type Answer, chunk, DONE, sse, startUpstream, USAGE, usageChunk } from '../../upstream.ts'
 
 export interface Call {
@@ -52,12 +53,17 @@ export const says =
 /** Of one step: 10 tokens in, 5 out. */
 export const STEP_USD = 10 * 0.000001 + 5 * 0.000002
 
-export async function startTools(environment: Record<string, string> = {}, listens = false) {
+export async function startTools(
+  environment: Record<string, string> = {},
+  listens = false,
+  resolve?: GatewayOptions['resolve'],
+) {
   const upstream = startUpstream()
   const gateway = await gatewayOfFile(
     {
       environment,
       listens,
+      ...(resolve && { resolve }),
       providers: [
         {
           slug: 'lab',
