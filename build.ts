@@ -72,7 +72,9 @@ async function compile({ outfile, target }: Job): Promise<void> {
 }
 
 /** What runs in a thread of its own is an entry point; its name in the executable is its path in src. */
-const workers = [join(import.meta.dir, 'src/tools/web-fetch/worker.ts')]
+const workers = ['tools/web-fetch', 'plugins/context-compression'].map((folder) =>
+  join(import.meta.dir, 'src', folder, 'worker.ts'),
+)
 
 async function bundle(outfile: string, target: Job['target']): Promise<void> {
   const result = await Bun.build({

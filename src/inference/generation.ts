@@ -13,6 +13,7 @@ import type { Incoming } from '../http/incoming.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Content } from '../net/content.ts'
 import type { Upstream } from '../net/upstream.ts'
+import type { TokenPool } from '../plugins/context-compression/token-pool.ts'
 import type { Plugin, PluginContext } from '../plugins/plugin.ts'
 import type { Tokens } from '../providers/provider.ts'
 import type { Admission } from './admission/admit.ts'
@@ -71,6 +72,7 @@ export interface RunDeps {
   wait(ms: number, signal: AbortSignal): Promise<void>
   readonly fetchContent: FetchContent
   readonly web: WebAccess
+  readonly tokenPool: TokenPool
   /** Null: prompt prefixes are not cached at providers. */
   readonly contexts: ContextStore | null
   readonly ledger: Ledger

@@ -128,6 +128,7 @@ export function assemble(parts: Parts): Assembled {
     run.upstream.close()
     run.ticker.close()
     run.web.close()
+    run.tokenPool.close()
     await background.close()
     try {
       await ledger.close()

@@ -16,6 +16,7 @@ import type { OutboundAllow } from '../net/address.ts'
 import { createUpstream } from '../net/client.ts'
 import { contentFetcher } from '../net/content.ts'
 import type { Resolve } from '../net/guarded.ts'
+import { createTokenPool } from '../plugins/context-compression/token-pool.ts'
 import { plugins } from '../plugins/index.ts'
 import { createTokens } from '../providers/token.ts'
 import type { BodyStores } from './body-stores.ts'
@@ -63,6 +64,7 @@ export function createRun({
     wait: sleep,
     fetchContent: contentFetcher(outboundAllow),
     web: openWeb({ config, outboundAllow, resolve, now }),
+    tokenPool: createTokenPool(),
     upstream: createUpstream({ maxInFlight: config.maxInFlight }),
     tokens: createTokens(),
     health: metered(health, measurements),

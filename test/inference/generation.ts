@@ -47,6 +47,7 @@ const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): 
   random: Math.random,
   wait: never,
   web: noWeb,
+  tokenPool: { run: () => Promise.reject(new Error('there is no tokenizer')), close: () => undefined },
   fetchContent: never,
   contexts: null,
   plugins: [],
