@@ -100,6 +100,8 @@ export interface ProviderPreferences {
   quantizations?: string[]
   /** USD per million tokens (prompt, completion) or per unit (image, request), as decimal strings. */
   maxPrice?: { prompt?: string; completion?: string; image?: string; audio?: string; request?: string }
+  /** After so many milliseconds without content a second endpoint is called; 0: never. Absent: as the gateway is set. */
+  hedgeMs?: number
   /** Only models whose author permits distillation. */
   enforceDistillableText?: boolean
   /** Tokens per second by percentile: slower endpoints go last. A plain number is `p50`. */

@@ -13,7 +13,7 @@ import type { ChatPreferences } from './caller-schema.ts'
 import type { Drop } from './dropped.ts'
 import { quoted } from './mismatch.ts'
 import { checkPlugins, type Plugin } from './plugin-schema.ts'
-import { refuseHedging, refuseUnbuilt, serverToolOf } from './unbuilt.ts'
+import { refuseUnbuilt, serverToolOf } from './unbuilt.ts'
 
 /** Reading and checking of fields that the bodies of several dialects share. */
 
@@ -146,7 +146,6 @@ function readPreferences(provider: RoutedBody['provider'], route: Route): Provid
   }
   checkIgnored(provider, 'only')
   checkIgnored(provider, 'order')
-  refuseHedging(provider)
   const sort = typeof provider.sort === 'string' ? { by: provider.sort } : provider.sort
   const partition = sort && 'partition' in sort ? sort.partition : undefined
   return defined({
@@ -159,6 +158,7 @@ function readPreferences(provider: RoutedBody['provider'], route: Route): Provid
     sortPartition: partition ?? (route ? PARTITION_OF[route] : undefined),
     dataCollection: provider.data_collection ?? undefined,
     zdr: provider.zdr ?? undefined,
+    hedgeMs: provider.hedge_ms ?? undefined,
     quantizations: slugsOf(provider.quantizations),
     maxPrice: readMaxPrice(provider.max_price),
     enforceDistillableText: provider.enforce_distillable_text ?? undefined,

@@ -47,7 +47,9 @@ const providerPreferences = openObject({
   hedge_ms: optional(
     t.Integer({
       minimum: 0,
-      description: 'Not available yet: 0, or 400. A second endpoint is called only after the first failed',
+      maximum: 600_000,
+      description:
+        'A conversation without content after so many milliseconds is sent to a second endpoint too; both may be charged. 0: never; default SLUICE_HEDGE_MS',
     }),
   ),
 })

@@ -27,15 +27,6 @@ export function refuseUnbuilt(body: Asking): void {
   }
 }
 
-/** A call of a second endpoint beside a slow one would be a second charge. */
-export function refuseHedging({ hedge_ms: hedgeMs }: { hedge_ms?: number | null }): void {
-  if (!hedgeMs) return
-  throw badRequest(
-    'is not available: this gateway calls a second endpoint only after the first one failed. Leave it out, or send 0',
-    'provider.hedge_ms',
-  )
-}
-
 function refusePlugin(plugin: Plugin, path: string): void {
   if (plugin.enabled === false) return
   if (plugin.id === 'file-parser') {

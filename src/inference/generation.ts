@@ -64,6 +64,8 @@ export interface RunDeps {
   readonly upstream: Upstream
   readonly health: Health
   readonly retries: RetryBudget
+  /** Of requests without `provider.hedge_ms`; 0: they are not hedged. */
+  readonly hedgeMs: number
   /** Access tokens of cloud credentials. */
   readonly tokens: Tokens
   now(): number

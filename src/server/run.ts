@@ -69,6 +69,7 @@ export function createRun({
     tokens: createTokens(),
     health: metered(health, measurements),
     retries,
+    hedgeMs: config.hedgeMs,
     measurements,
     conversations: createConversations(now),
     plugins,

@@ -41,6 +41,7 @@ const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): 
     forgetUnknown: () => undefined,
     troubled: () => [],
   },
+  hedgeMs: 0,
   retries: { countRequest: () => undefined, hasLeft: () => true, take: () => true },
   tokens: createTokens(),
   now: Date.now,

@@ -49,6 +49,14 @@ export const providerSettings = {
     meaning:
       'How long a request waits if only running requests reserve the budget that it needs. `0`: it is rejected at once.',
   }),
+  hedgeMs: setting({
+    variable: 'SLUICE_HEDGE_MS',
+    type: 'milliseconds',
+    fallback: 0,
+    read: read.wholeNumber(0, 600_000, 'milliseconds'),
+    meaning:
+      'A conversation without content after this time is sent to a second endpoint of its model too, unless `provider.hedge_ms` says otherwise; both may be charged. `0`: never.',
+  }),
   outboundAllow: setting({
     variable: 'SLUICE_OUTBOUND_ALLOW',
     type: 'hosts, CIDRs',

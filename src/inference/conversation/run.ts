@@ -23,6 +23,7 @@ import { toolRequestOf } from '../tools/requested.ts'
 import { mayRetain } from '../upstream/context-cache/apply.ts'
 import { dispatch } from '../upstream/dispatch.ts'
 import type { Dispatched } from '../upstream/first-content.ts'
+import { hedgeable } from '../upstream/hedge.ts'
 import { shortenedUpTo } from '../upstream/shorten.ts'
 
 /** A conversation as its route has read it. */
@@ -60,7 +61,7 @@ function beginStep(opening: Opening<InferenceRequest>, deps: RunDeps): Conversat
   const prompt = estimatePrompt(request, mayCacheSeparately)
   return begin<Conversation['meter'], InferenceRequest>(
     // An echo shows the body sent to a provider, and a cache hit sends none.
-    request.echoUpstreamBody && opening.cache ? { ...opening, cache: undefined } : opening,
+    hedgeable(request.echoUpstreamBody && opening.cache ? { ...opening, cache: undefined } : opening, deps),
     {
       needs: needsOf(request, prompt, shortenedUpTo(request, caller)),
       meter: metered(createMeter(deps.now, startedAt, createToolWatch(request.tools)), caller.key, request),

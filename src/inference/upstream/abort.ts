@@ -15,6 +15,14 @@ export function onDisconnect(cancellation: Cancellation, leave: (reason: CallerD
   else onCancel(cancellation, (reason) => reason instanceof CallerDisconnected && leave(reason))
 }
 
+/** Another endpoint gave content first, so this call is no longer needed. */
+export class HedgeLostError extends Error {
+  constructor() {
+    super('another endpoint gave content first')
+    this.name = 'HedgeLostError'
+  }
+}
+
 /** The gateway is shutting down: the caller gets an error event, and the delivered part is settled. */
 export class ShutdownError extends Error {
   constructor() {

@@ -18,6 +18,7 @@ import {
   publicError,
   type Refusal,
 } from './failure.ts'
+import { hedgeMsOf, raced } from './hedge.ts'
 
 /** Builds calls for one kind of request, and reads their replies until fail-over is no longer possible. */
 export interface CallCodec<Answer, Run extends Generation> {
@@ -29,6 +30,8 @@ export interface CallCodec<Answer, Run extends Generation> {
     generation: Run,
   ): Promise<{ answer: Answer; upstreamId: string | null }>
   readError(attempt: Attempt, status: number, headers: Headers, text: string, generation: Run): UpstreamError
+  /** A second endpoint may be called beside a slow one. */
+  readonly mayHedge?: true
   /** True if `build` will build a different call after this error, so that the endpoint is called again. */
   mayBuildAgain?(error: UpstreamError, generation: Run, built: DialectCall): boolean
 }
@@ -62,23 +65,35 @@ export async function tryAttempts<Answer, Run extends Generation>(
   let triesOf: Map<string, number> | null = null
   let waitedMs = 0
   let repeated: Attempt | null = null
-  let refusals: Refusal[] | null = null
+  const refusals: Refusal[] = []
+  const failed = (
+    attempt: Attempt,
+    error: UpstreamError,
+    began: number,
+    outcome: Refusal['outcome'],
+  ): void => {
+    health.failed(attempt, error, began)
+    refusals.push({ error, attempt, outcome })
+  }
   retries.countRequest()
   for (let attempt = queue.shift(); attempt; attempt = queue.shift()) {
     const account = accountOf(attempt)
     const count: number = (triesOf?.get(account) ?? 0) + 1
     if (count > TRIES_PER_ENDPOINT) continue
     if (attempt !== repeated && isShut(attempt, plan, health.cooldownOf)) continue
-    if (refusals && isRetry(refusals) && !health.isWell(attempt) && !retries.take()) break
+    if (refusals.length > 0 && isRetry(refusals) && !health.isWell(attempt) && !retries.take()) break
     const began = health.trying(attempt)
     try {
-      return await tryOne(codec, attempt, generation)
+      if (codec.mayHedge !== true || queue.length === 0 || hedgeMsOf(generation.request, deps) === 0)
+        return await tryOne(codec, attempt, generation)
+      return await raced(
+        { attempt, generation, queue, failed, run: (at, leg: Run) => tryOne(codec, at, leg) },
+        began,
+      )
     } catch (caught) {
       const error = asUpstreamError(caught)
       if (!error || cancellation.reason !== null) throw caught
-      health.failed(attempt, error, began)
-      refusals ??= []
-      refusals.push({ error, attempt, outcome: tries.at(-1) })
+      failed(attempt, error, began, tries.at(-1))
       if (!mayFailOver(error)) break
       const pauseMs = pauseBefore(error, queue.length === 0, count, waitedMs, deps.random)
       // Another credential may have a permission or a limit of its own.
@@ -95,7 +110,7 @@ export async function tryAttempts<Answer, Run extends Generation>(
       queue.unshift(attempt)
     }
   }
-  const refusal = refusals && mostUseful(refusals)
+  const refusal = mostUseful(refusals)
   if (!refusal) throw shutSince(plan.eligible, health.cooldownOf, deps.now())
   const { error, attempt, outcome } = refusal
   throw publicError(

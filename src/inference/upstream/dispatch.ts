@@ -57,6 +57,7 @@ function rememberEndpoint({ deps, request, caller }: Conversation, { endpoint }:
 const WANTS_RESPONSES = /\bv1\/responses\b/
 
 const conversationCodec: CallCodec<InferenceFrames, Conversation> = {
+  mayHedge: true,
   build(attempt, generation) {
     const accepted = inAcceptedDialect(attempt, generation)
     const egress = egressOf(accepted)
