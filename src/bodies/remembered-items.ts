@@ -18,8 +18,6 @@ export interface RememberedItemsOptions {
   keepMs: number
   /** The most sealed bytes in the table. */
   mostBytes?: number
-  /** The most bytes that may wait in memory. */
-  mostWaitingBytes?: number
   /** Items that were not stored, because of an error or a full queue. */
   onLost(error: unknown, items: number): void
 }
@@ -50,11 +48,11 @@ const rowIdOf = (id: string, workspaceId: string): string => `${workspaceId}/${i
 
 /** An answer never waits for this store: items are found in memory until they are sealed and written. */
 export function createRememberedItems(options: RememberedItemsOptions): RememberedItems {
-  const { bodies, sealer, now, keepMs, mostWaitingBytes = MOST_WAITING_BYTES, onLost } = options
+  const { bodies, sealer, now, keepMs, onLost } = options
   const makeRoom = roomMaker(bodies, options.mostBytes ?? MOST_BYTES, now)
   const queue = createWriteQueue<Waiting>({
     bytesOf: ({ json }) => json.length,
-    mostBytes: mostWaitingBytes,
+    mostBytes: MOST_WAITING_BYTES,
     gatherMs: GATHER_MS,
     async write(batch) {
       try {
