@@ -82,3 +82,20 @@ test('a named engine is asked all the same', async () => {
   expect(response.status).toBe(503)
   expect((await response.json()).error.message).toStartWith('The search engine Exa failed')
 })
+
+test.each([[{}], [{ engine: 'native', max_uses: 2, allowed_domains: ['a.example'] }]])(
+  'the tool web_search is the tool of such a provider: %j',
+  async (parameters) => {
+    for (const name of ['claude-sonnet-4-5', 'claude-sonnet-4-5-20250929']) upstream.on(name, answer)
+    const response = await gateway.call('/chat/completions', {
+      model,
+      messages: [{ role: 'user', content: 'What is new?' }],
+      tools: [{ type: 'openrouter:web_search', parameters }],
+    })
+    expect(response.status).toBe(200)
+    const tools = upstream.seen.at(-1)?.body['tools']
+    expect(tools).toMatchObject([{ type: 'web_search_20250305', name: 'web_search' }])
+    if ('max_uses' in parameters)
+      expect(tools).toMatchObject([{ max_uses: 2, allowed_domains: ['a.example'] }])
+  },
+)
