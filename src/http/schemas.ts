@@ -42,6 +42,7 @@ export const queryInteger = (minimum: number, maximum: number, description: stri
 /** Patterns exist only for the ranges in use. */
 function patternOf(minimum: number, maximum: number): string {
   if (minimum === 1 && maximum === 100) return '^(?:[1-9][0-9]?|100)$'
+  if (minimum === 1 && maximum === 1000) return '^(?:[1-9][0-9]{0,2}|1000)$'
   if (minimum === 0 && maximum === MAX_OFFSET) return '^[0-9]{1,9}$'
   throw new RangeError(`no pattern for ${minimum} to ${maximum}`)
 }

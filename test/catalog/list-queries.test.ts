@@ -131,8 +131,8 @@ describe('GET /models with a query', () => {
     ['distillable=yes', 'query parameter distillable: must be one of "true" or "false"'],
     ['zdr=false', 'query parameter zdr: must be "true"'],
     ['region=mars', 'query parameter region: must be one of "eu" or "us"'],
-    ['limit=0', 'query parameter limit: must be a whole number from 1 to 1000'],
-    ['limit=1001', 'query parameter limit: must be a whole number from 1 to 1000'],
+    ['limit=0', 'query parameter limit: must be an integer from 1 to 1000'],
+    ['limit=1001', 'query parameter limit: must be an integer from 1 to 1000'],
     ['offset=-1', 'query parameter offset: must be a whole number of at least 0'],
   ]
   for (const [query, message] of wrong) {

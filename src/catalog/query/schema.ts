@@ -1,4 +1,5 @@
 import { type Static, t } from 'elysia'
+import { queryInteger } from '../../http/schemas.ts'
 import { CATEGORIES } from '../categories.ts'
 
 const SORTS = [
@@ -76,16 +77,8 @@ const whole = (minimum: 0 | 1, description: string) =>
   )
 
 const page = {
-  offset: whole(0, 'How many to leave out at the start; default 0.'),
-  limit: t.Optional(
-    t.String({
-      pattern: '^(?:[1-9][0-9]{0,2}|1000)$',
-      maxLength: 4,
-      expects: 'a whole number from 1 to 1000',
-      documented: { type: 'integer', minimum: 1, maximum: 1000, default: 500 },
-      description: 'Maximum number of rows; default 500.',
-    }),
-  ),
+  offset: whole(0, 'Number of rows to skip; default 0.'),
+  limit: queryInteger(1, 1000, 'Number of rows to return; default 500.'),
 }
 const open = { additionalProperties: true }
 const outputModalities = modalities(OUTPUTS, 'Gives any of these; `all` for every model; default text.')

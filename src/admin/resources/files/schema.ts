@@ -2,7 +2,7 @@ import { type Static, t } from 'elysia'
 import { viewOf } from '../../../db/fields.ts'
 import { file } from '../../../db/tables.ts'
 import type { FileRow } from '../../../files/store.ts'
-import { inWorkspace, nullable } from '../../../http/schemas.ts'
+import { inWorkspace, nullable, queryInteger } from '../../../http/schemas.ts'
 
 export const fileQuery = t.Object(inWorkspace, { additionalProperties: true })
 export const fileParams = t.Object({
@@ -12,15 +12,7 @@ export const fileParams = t.Object({
 export const listFilesQuery = t.Object(
   {
     ...inWorkspace,
-    limit: t.Optional(
-      t.String({
-        pattern: '^(?:[1-9][0-9]{0,2}|1000)$',
-        maxLength: 4,
-        expects: 'an integer from 1 to 1000',
-        documented: { type: 'integer', minimum: 1, maximum: 1000 },
-        description: 'How many files to return; default 100.',
-      }),
-    ),
+    limit: queryInteger(1, 1000, 'Number of files to return; default 100.'),
     cursor: t.Optional(
       t.String({ minLength: 1, maxLength: 200, description: 'The `cursor` of the page before.' }),
     ),
