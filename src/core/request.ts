@@ -155,6 +155,8 @@ export interface RoutedRequest {
   trace?: JsonObject
   /** What guardrails did to it, for the routing metadata; absent: nothing. */
   pipeline?: JsonObject[]
+  /** What the caller asked for, if a plugin chose the models; for the routing metadata. */
+  chosen?: { readonly requested: string; readonly strategy: 'fusion' }
   /** The first of its tools that only some providers run, and the gateway does not (`openrouter:bash`). */
   serverTool?: string
   /** Names of the parameters that the caller set, in the catalogue's vocabulary (`supported_parameters`). */

@@ -8,7 +8,6 @@ import type { Plugin } from './plugin-schema.ts'
 const MISSING: Partial<Record<Plugin['id'], string>> = {
   'auto-router': 'the choice of a model by the prompt',
   'auto-beta-router': 'the choice of a model by the prompt',
-  fusion: 'the fusion of several answers',
   'pareto-router': 'the choice of a model by quality and price',
   'switchyard-router': 'the choice of a model by the prompt',
 }

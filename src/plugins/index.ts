@@ -1,4 +1,5 @@
 import { contextCompression } from './context-compression/index.ts'
+import { fusion } from './fusion/index.ts'
 import { moderation } from './moderation/index.ts'
 import type { Plugin } from './plugin.ts'
 import { responseHealing } from './response-healing/index.ts'
@@ -8,4 +9,11 @@ import { webFetch } from './web-fetch/index.ts'
 /**
  * Every plugin, in the order in which they see a request. They see the reply in the opposite order.
  */
-export const plugins: readonly Plugin[] = [moderation, web, webFetch, contextCompression, responseHealing]
+export const plugins: readonly Plugin[] = [
+  moderation,
+  web,
+  webFetch,
+  contextCompression,
+  fusion,
+  responseHealing,
+]

@@ -18,7 +18,7 @@ export interface Plan {
   attempts: Attempt[]
   /** The first model of the request, variant included. */
   requested: string
-  strategy: 'direct' | 'alias' | 'fallback' | 'latest' | 'auto'
+  strategy: 'direct' | 'alias' | 'fallback' | 'latest' | 'auto' | 'fusion'
   /** Every endpoint that can serve the request, including those in cooldown; for the routing metadata. */
   eligible: readonly Attempt[]
   /** Number of endpoints of the requested models, including those that cannot serve the request. */
@@ -31,6 +31,7 @@ export interface Plan {
 
 /** Turns request, caller, snapshot and health into ordered attempts. Pure except for `random`. */
 export function plan(input: PlanInput): Plan {
+  const { chosen } = input.request
   const names = requestedModels(input)
   const requested = names[0] ?? ''
   const known = resolvedModels(names, input)
@@ -41,8 +42,8 @@ export function plan(input: PlanInput): Plan {
 
   return {
     attempts: openOf(attempts, input),
-    requested,
-    strategy: strategyOf(names, known, requested),
+    requested: chosen?.requested ?? requested,
+    strategy: chosen?.strategy ?? strategyOf(names, known, requested),
     eligible: attempts,
     sort: known[0] && sortOf(known[0], input),
     considered: known.reduce((sum, { routes, rejections }) => sum + routes.length + rejections.length, 0),
