@@ -1,10 +1,12 @@
 import { GatewayError } from '../core/errors.ts'
 
-export interface PoolOptions<Result> {
+export interface PoolOptions<Task, Result> {
   /** Starts a worker. It answers each message with one message. */
   open(): Worker
   /** Checks the type of an answer; throws for what is no result. */
   read(answer: unknown): Result
+  /** Memory of the task that moves to the worker and is not copied; absent: none. */
+  transfer?(task: Task): ArrayBuffer[]
   /** Workers at the same time. */
   most: number
   /** Tasks that may wait for a worker. */
@@ -35,7 +37,7 @@ interface Waiting<Task, Result> {
   readonly settle: PromiseWithResolvers<Result>
 }
 
-export function createPool<Task, Result>(options: PoolOptions<Result>): Pool<Task, Result> {
+export function createPool<Task, Result>(options: PoolOptions<Task, Result>): Pool<Task, Result> {
   const idle = new Map<Worker, Timer>()
   /** With the function that ends its task. */
   const busy = new Map<Worker, (reason: unknown) => void>()
@@ -104,7 +106,7 @@ export function createPool<Task, Result>(options: PoolOptions<Result>): Pool<Tas
 function assign<Task, Result>(
   worker: Worker,
   { task, signal, settle }: Waiting<Task, Result>,
-  { longestMs, read }: PoolOptions<Result>,
+  { longestMs, read, transfer }: PoolOptions<Task, Result>,
   ended: (isReusable: boolean) => void,
 ): (reason: unknown) => void {
   const end = (reason: unknown): void => {
@@ -130,7 +132,7 @@ function assign<Task, Result>(
     free(true)
   }
   worker.onerror = ({ message }) => end(new Error(`a worker failed: ${message}`))
-  worker.postMessage(task)
+  worker.postMessage(task, transfer?.(task) ?? [])
   return end
 }
 

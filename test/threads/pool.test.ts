@@ -8,7 +8,7 @@ afterEach(() => {
   opened = 0
 })
 
-function poolOf(options: Partial<PoolOptions<string>> = {}): Pool<string, string> {
+function poolOf(options: Partial<PoolOptions<string, string>> = {}): Pool<string, string> {
   const pool = createPool<string, string>({
     open() {
       opened += 1

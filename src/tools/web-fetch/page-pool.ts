@@ -18,6 +18,7 @@ export const createPagePool = (): Pool<PageTask, ReadPage> =>
   createPool({
     open: () => new Worker(WORKER, { smol: true, ref: false }),
     read,
+    transfer: ({ bytes }) => [bytes.buffer],
     most: MOST,
     mostWaiting: MOST_WAITING,
     longestMs: LONGEST_MS,

@@ -41,7 +41,7 @@ export function readRobots(text: string, agents: readonly string[]): RobotsRules
 /** The rules of each agent, in lower case. Groups of the same agent are one. */
 function groupsOf(text: string): Map<string, Rule[]> {
   const groups = new Map<string, Rule[]>()
-  let named: string[] = []
+  let named = new Set<string>()
   let hasRules = false
   let count = 0
   for (const line of text.slice(0, ROBOTS_BYTES).split(/[\r\n]+/)) {
@@ -50,18 +50,21 @@ function groupsOf(text: string): Map<string, Rule[]> {
     const field = line.slice(0, colon).trim().toLowerCase()
     const [value = ''] = line.slice(colon + 1, colon + 1 + LONGEST_RULE).split('#', 1)
     if (field === 'user-agent') {
-      if (hasRules) named = []
+      if (hasRules) named = new Set()
       hasRules = false
-      named.push(value.trim().toLowerCase())
+      named.add(value.trim().toLowerCase())
       continue
     }
     if (field !== 'allow' && field !== 'disallow') continue
     hasRules = true
     const pattern = value.trim()
     if (pattern === '' || count >= MOST_RULES) continue
-    count += named.length
-    for (const agent of named)
-      groups.set(agent, [...(groups.get(agent) ?? []), { allows: field === 'allow', pattern }])
+    count += named.size
+    for (const agent of named) {
+      const rules = groups.get(agent) ?? []
+      rules.push({ allows: field === 'allow', pattern })
+      groups.set(agent, rules)
+    }
   }
   return groups
 }

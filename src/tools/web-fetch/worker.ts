@@ -3,7 +3,7 @@ import { readablePage } from './readable.ts'
 
 /** A page to be read: an entry point of its own, because it runs in a thread of its own. */
 export interface PageTask {
-  readonly bytes: Uint8Array
+  readonly bytes: Uint8Array<ArrayBuffer>
   readonly contentType: string
   readonly url: string
   readonly isHtml: boolean
