@@ -1,7 +1,6 @@
 import type { Attempt } from '../../core/attempt.ts'
 import { type Cancellation, signalOf } from '../../core/cancellation.ts'
 import type { UpstreamError } from '../../core/errors.ts'
-import type { AttemptOutcome } from '../../core/generation.ts'
 import type { Timeouts } from '../../core/provider.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
 import { turnAfterLong } from '../../core/turn.ts'
@@ -15,6 +14,7 @@ import {
   mayFailOver,
   mayTryAgain,
   mostUseful,
+  outcomeOf,
   publicError,
   type Refusal,
 } from './failure.ts'
@@ -176,24 +176,6 @@ async function tryOne<Answer, Run extends Generation>(
     throw caught
   }
 }
-
-const outcomeOf = (
-  { endpoint, model, provider, byokKey }: Attempt,
-  upstreamId: string | null,
-  status: number | null,
-  code: string | null,
-  latencyMs: number,
-): AttemptOutcome => ({
-  endpointId: endpoint.id,
-  modelId: model.id,
-  providerSlug: provider.slug,
-  providerName: provider.name,
-  upstreamId,
-  status,
-  code,
-  latencyMs,
-  isByok: byokKey !== undefined,
-})
 
 /** Builds and sends one call, again if the endpoint rejected a part that may be left out. Throws the rejection. */
 export async function callEndpoint<Answer, Run extends Generation>(

@@ -249,3 +249,22 @@ export const withRouting = (
 /** Null for errors that the provider did not cause: aborts and bugs. */
 export const asUpstreamError = (error: unknown): UpstreamError | null =>
   error instanceof UpstreamError ? error : null
+
+/** `status` and `code` are null for an attempt that a client disconnect or a shutdown ended. */
+export const outcomeOf = (
+  { endpoint, model, provider, byokKey }: Attempt,
+  upstreamId: string | null,
+  status: number | null,
+  code: string | null,
+  latencyMs: number,
+): AttemptOutcome => ({
+  endpointId: endpoint.id,
+  modelId: model.id,
+  providerSlug: provider.slug,
+  providerName: provider.name,
+  upstreamId,
+  status,
+  code,
+  latencyMs,
+  isByok: byokKey !== undefined,
+})

@@ -11,7 +11,7 @@ import { createMeter } from '../reply/meter.ts'
 import { isShut } from '../routing/plan.ts'
 import { addStep, newStepTotals, stepOpening } from '../steps/family.ts'
 import { CallerDisconnected, HedgeLostError } from './abort.ts'
-import { asUpstreamError } from './failure.ts'
+import { asUpstreamError, outcomeOf } from './failure.ts'
 
 /**
  * A second endpoint beside one that has given no content for some time. Each of the two is a generation of its own for as
@@ -190,7 +190,7 @@ async function isWithoutContent<Answer, Run extends Generation>(
 
 /**
  * A further endpoint of the same model, with a reservation as large as the first one's; null if there is none that may be
- * called, no retry is left, or a limit has no room for both.
+ * called, no retry is left, or it takes more than a quarter of what a limit has left.
  */
 function openSpare<Answer, Run extends Generation>(
   { attempt, generation, queue }: Racing<Answer, Run>,
@@ -210,10 +210,11 @@ function openSpare<Answer, Run extends Generation>(
   const startedAt = deps.now()
   const { amountNanoUsd, sharedNanoUsd = amountNanoUsd } = admission.hold
   const gates = caller.key.spendingGates ?? []
-  const hold = reserved(() =>
-    deps.ledger.reserve({ generationId: id, gates, amountNanoUsd, sharedNanoUsd, startedAt }),
-  )
-  if (hold === null) return null
+  const isRoomy = amountNanoUsd <= deps.ledger.remaining(gates, startedAt).nanoUsd * MOST_SHARE
+  const hold =
+    isRoomy &&
+    reserved(() => deps.ledger.reserve({ generationId: id, gates, amountNanoUsd, sharedNanoUsd, startedAt }))
+  if (!hold) return null
   deps.retries.take()
   queue.splice(at, 1)
   const family = {
@@ -240,6 +241,9 @@ function openSpare<Answer, Run extends Generation>(
   return { attempt: second, generation: spare }
 }
 
+/** Of the remaining budget; the rest is for requests that have no endpoint yet. */
+const MOST_SHARE = 1 / 4
+
 /** Null: a limit has no room, or nothing can be written now. */
 function reserved<Hold>(reserve: () => Hold): Hold | null {
   try {
@@ -250,20 +254,8 @@ function reserved<Hold>(reserve: () => Hold): Hold | null {
   }
 }
 
-const abortedOutcome = (
-  { endpoint, model, provider, byokKey }: Attempt,
-  latencyMs: number,
-): AttemptOutcome => ({
-  endpointId: endpoint.id,
-  modelId: model.id,
-  providerSlug: provider.slug,
-  providerName: provider.name,
-  upstreamId: null,
-  status: null,
-  code: 'hedged',
-  latencyMs,
-  isByok: byokKey !== undefined,
-})
+const abortedOutcome = (attempt: Attempt, latencyMs: number): AttemptOutcome =>
+  outcomeOf(attempt, null, null, 'hedged', latencyMs)
 
 /**
  * The row of the call that lost, with the reservation of `spare`: free if it failed, else charged as a disconnect is, if
