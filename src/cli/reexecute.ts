@@ -11,7 +11,7 @@ const MAX_HTTP_REQUESTS = '65535'
 /**
  * JavaScriptCore sizes its heap by the memory of the machine, but a gateway relays far more data than it stores: with
  * 1 GB, 100 unread streams of 4.6 MB take 200 MB more. Once the process exceeds nine tenths of this size, every second
- * collection is a full one: with 256 MB, answers of 200 kB cost 1.4 ms of processor time each, with 512 MB 0.8.
+ * collection is a full one: with 256 MB, 3,500 answers of 200 kB cause 54 to 83 full ones, with 512 MB 31.
  */
 const HEAP_VARIABLE = 'BUN_JSC_forceRAMSize'
 const HEAP_SIZE_BYTES = String(512 * 1024 * 1024)
@@ -22,7 +22,8 @@ const HEAP_SIZE_BYTES = String(512 * 1024 * 1024)
 const MARKERS_VARIABLE = 'BUN_JSC_numberOfGCMarkers'
 /**
  * Bun's allocator returns freed memory to the system after 10 ms, and takes it back page by page for the next answers.
- * After half a second instead, answers cost 6 % less processor time, those of 200 kB 18 %, with the same peak of memory.
+ * With half a second, an answer causes 1.7 page faults instead of 3.6, a stream in one write 3 instead of 8. Answers of
+ * 200 kB cost a fifth less processor time with this and the heap's size, and some 60 MB more at their peak.
  */
 const PURGE_VARIABLE = 'MIMALLOC_PURGE_DELAY'
 const PURGE_DELAY_MS = '500'
