@@ -269,13 +269,13 @@ describe('refusals', () => {
   })
 })
 
-describe('a server tool', () => {
+describe('a server tool that the gateway does not have', () => {
   const at = (slug: string) => model(`${slug}/m`, [endpoint(slug, `${slug}/m`)])
   const providers = [provider('plain'), provider('runs', { quirks: { serverTools: true } })]
   const pair = snapshot(providers, directory([at('plain'), at('runs')], []))
   const withTool = (models: string[], dialect: 'chat' | 'messages') =>
     plan({
-      request: { ...request({ models }), dialect, serverTool: 'openrouter:datetime' },
+      request: { ...request({ models }), dialect, serverTool: 'openrouter:advisor' },
       caller: caller(),
       snapshot: pair,
       now: NOW,
@@ -285,7 +285,11 @@ describe('a server tool', () => {
 
   test('is for the providers that run it, in the dialect that has it', () => {
     expect(withTool(['plain/m', 'runs/m'], 'chat')).toEqual(['runs'])
-    expect(() => withTool(['plain/m'], 'chat')).toThrow('"openrouter:datetime" is a server tool')
-    expect(() => withTool(['runs/m'], 'messages')).toThrow('"openrouter:datetime" is a server tool')
+    expect(() => withTool(['plain/m'], 'chat')).toThrow(
+      '"openrouter:advisor" is not a tool that this gateway runs',
+    )
+    expect(() => withTool(['runs/m'], 'messages')).toThrow(
+      '"openrouter:advisor" is not a tool that this gateway runs',
+    )
   })
 })
