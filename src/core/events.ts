@@ -40,6 +40,15 @@ export interface ServerToolCall {
   item: JsonObject
 }
 
+/** Such a call of a former turn, as a client sends it back. */
+export interface FormerCall {
+  id: string
+  name: string
+  /** JSON text. */
+  arguments: string
+  result: string
+}
+
 /** Opaque pieces of reasoning that a later turn must replay unchanged (signatures, encrypted thoughts). */
 export type ReasoningDetail = Record<string, unknown> & { type: string }
 

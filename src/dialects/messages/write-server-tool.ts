@@ -1,5 +1,5 @@
-import type { JsonObject, ServerToolCall } from '../../core/events.ts'
-import { fieldsOf, objectsIn } from '../../core/json.ts'
+import type { FormerCall, JsonObject, ServerToolCall } from '../../core/events.ts'
+import { fieldsOf, isString, objectsIn, textOf } from '../../core/json.ts'
 import { addBlock, type BlockState } from './write-state.ts'
 
 /**
@@ -34,3 +34,25 @@ const searchResult = ({ url, title = '' }: JsonObject): JsonObject => ({
   encrypted_content: '',
   page_age: null,
 })
+
+/**
+ * The call that a block and the one behind it show; `shown`: a result, which comes with its call; null: a block that is not
+ * one of the gateway's tools.
+ */
+export function formerCallOf(block: JsonObject, next: JsonObject): FormerCall | 'shown' | null {
+  const { type, id, name, input, tool_use_id } = block
+  if (isString(tool_use_id) && tool_use_id.startsWith(OWN_BLOCK)) return 'shown'
+  if (type !== 'server_tool_use' || !isString(id) || !isString(name) || !id.startsWith(OWN_BLOCK)) return null
+  const result = next['tool_use_id'] === id ? resultIn(next['content']) : 'The result is not known any more'
+  return { id: id.slice(OWN_BLOCK.length), name, arguments: JSON.stringify(fieldsOf(input)), result }
+}
+
+function resultIn(content: unknown): string {
+  if (Array.isArray(content))
+    return objectsIn(content)
+      .map(({ text, title, url }) => textOf(text) || `${textOf(title)}\n${textOf(url)}`)
+      .join('\n\n')
+  const { content: document, error_code } = fieldsOf(content)
+  if (error_code !== undefined) return 'The call failed'
+  return textOf(fieldsOf(fieldsOf(document)['source'])['data'])
+}

@@ -11,6 +11,7 @@ import { type ReplayRules, sendable } from './build-input.ts'
 import { neutralBody } from './build-neutral.ts'
 import { applyReasoning, reasons } from './build-reasoning.ts'
 import { ENCRYPTED_REASONING, ITEM, optionalPartsOf } from './items.ts'
+import { formerCallOf } from './write-server-tool.ts'
 
 /**
  * Fields for the gateway itself, never sent to a provider. State is kept by the gateway, which has put what
@@ -104,7 +105,7 @@ function forwardedItem(item: unknown, rules: ReplayRules, drop: Drop): unknown[]
   const written =
     item.type === ITEM.reasoning
       ? sendable(item, rules)
-      : item.type.startsWith('openrouter:') && !rules.anyFormat
+      : (item.type.startsWith('openrouter:') && !rules.anyFormat) || formerCallOf(item) !== null
         ? []
         : [rules.anyFormat ? item : withoutSignature(item, drop)]
   if (written.length === 0) drop(`input.${item.type}`)

@@ -1,4 +1,5 @@
-import type { JsonObject, ServerToolCall } from '../../core/events.ts'
+import type { FormerCall, JsonObject, ServerToolCall } from '../../core/events.ts'
+import { isString } from '../../core/json.ts'
 import { ITEM } from './items.ts'
 import { type Opened, type OutputItem, type Slot, writeAdded, writeDone } from './write-item.ts'
 
@@ -19,7 +20,8 @@ export function openServerTool(slot: Slot, call: ServerToolCall): Opened<ServerT
   const place = { item_id: slot.id, output_index: slot.index }
   const report = (stage: string): string =>
     type === ITEM.webSearchCall ? slot.events.write(`${SEARCH}.${stage}`, place) : ''
-  const shared = { id: slot.id, type, ...argumentsOf(call, type) }
+  const { id: call_id, arguments: args } = call
+  const shared = { id: slot.id, type, call_id, arguments: JSON.stringify(args), ...argumentsOf(call, type) }
   let complete: JsonObject | null = null
   const done = (item: JsonObject): string => {
     complete = item
@@ -40,7 +42,10 @@ export function openServerTool(slot: Slot, call: ServerToolCall): Opened<ServerT
       // The items of OpenRouter's API have no status for a failure.
       const failed = type === ITEM.webSearchCall ? 'failed' : 'incomplete'
       const shown = isDone ? fields : { error: text }
-      return report('completed') + done({ ...shared, ...shown, status: isDone ? 'completed' : failed })
+      return (
+        report('completed') +
+        done({ ...shared, ...shown, output: text, status: isDone ? 'completed' : failed })
+      )
     },
   }
   const begun = { ...shared, status: 'in_progress' }
@@ -50,4 +55,12 @@ export function openServerTool(slot: Slot, call: ServerToolCall): Opened<ServerT
 function argumentsOf({ arguments: args }: ServerToolCall, type: string): JsonObject {
   if (type !== ITEM.webSearchCall && type !== 'openrouter:web_search') return {}
   return { action: { type: 'search', query: String(args['query'] ?? '') } }
+}
+
+/** The call that an item of `input` shows; null: it is not one of the gateway's tools. */
+export function formerCallOf(item: JsonObject): FormerCall | null {
+  const { type, call_id: id, arguments: json, output: result } = item
+  if (!isString(type) || !isString(id) || !isString(json) || !isString(result)) return null
+  const name = type === ITEM.webSearchCall ? 'web_search' : type.replace(/^openrouter:/, '')
+  return name === type ? null : { id, name, arguments: json, result }
 }

@@ -12,6 +12,7 @@ import { estimatePrompt, estimatePromptTokens } from '../admission/estimate.ts'
 import type { RunDeps } from '../generation.ts'
 import { needsOf, withoutLengths } from '../routing/needs.ts'
 import { plan } from '../routing/plan.ts'
+import { toolRequestOf } from '../tools/requested.ts'
 import { CallerDisconnected } from '../upstream/abort.ts'
 import { isGood, sendCall } from '../upstream/attempts.ts'
 import { asUpstreamError, mayFailOver, publicError } from '../upstream/failure.ts'
@@ -36,9 +37,13 @@ const MAX_REPLY_BYTES = 64 * 1024
  * that the provider rejects as invalid.
  */
 export async function countTokens(input: CountInput, deps: RunDeps): Promise<number> {
-  const { request, signal, snapshot } = input
+  const { signal, snapshot } = input
+  // The functions that stand for server tools count.
+  const asked = toolRequestOf(input.request, input.caller.workspace, deps.web)
+  const request = asked?.request ?? input.request
   const planned = plan({
     ...input,
+    request,
     now: input.startedAt,
     needs: withoutLengths(needsOf(request, estimatePrompt(request))),
     // An endpoint in cooldown may still count.

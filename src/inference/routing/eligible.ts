@@ -36,13 +36,13 @@ const rules: readonly Rule[] = [
     const first = refusals.every((reason) => reason !== null) ? refusals[0] : null
     return first ? { rule: 'input', sentence: `${provider.name} ${first}` } : null
   },
-  (endpoint, provider, { request: { serverTool, dialect } }) =>
+  (endpoint, provider, { request, request: { serverTool, dialect } }) =>
     serverTool === undefined ||
     ((provider.quirks.serverTools === true || !serverTool.includes(':')) &&
       dialect !== null &&
       dialectsOf(provider, endpoint).includes(dialect))
       ? null
-      : { rule: 'input', sentence: notRun(serverTool) },
+      : { rule: 'input', sentence: notRun(serverTool, request) },
   (endpoint) =>
     endpoint.pricing
       ? null

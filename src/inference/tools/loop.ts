@@ -18,6 +18,7 @@ import { type Family, stepOpening } from '../steps/family.ts'
 import { dispatch } from '../upstream/dispatch.ts'
 import type { Dispatched } from '../upstream/first-content.ts'
 import { type CallRunner, createCallRunner, type EndedCall, type WrittenCall } from './calls.ts'
+import { CHAT_DETAIL } from './former-calls.ts'
 import { nextRequest } from './next-request.ts'
 import type { ToolRequest } from './requested.ts'
 import { createStepReader, type Shown, type StepReader } from './step.ts'
@@ -153,6 +154,7 @@ async function* framesOf(loop: Loop, dispatched: Dispatched): InferenceFrames & 
     const results = isWhole && !wasLast ? yield* runCalls(loop, calls) : []
     await settling
     if (loop.step !== loop.first) end(loop.step)
+    if (handedOver > 0) yield* carried(loop, results)
     if (results.length === 0 || handedOver > 0) break
     throwIfCancelled(loop.first.cancellation)
     loop.stopped = reasonToStop(loop)
@@ -165,6 +167,25 @@ async function* framesOf(loop: Loop, dispatched: Dispatched): InferenceFrames & 
     answering = await nextStep(loop)
   }
   yield [{ events: [{ type: 'response-end', finishes: [loop.finish] }] }]
+}
+
+/** A client of chat that answers its own calls has no other place for the results that the next turn needs. */
+function* carried({ first, shown }: Loop, results: readonly EndedCall[]): Generator<FrameBatch, void> {
+  if (first.request.dialect !== 'chat' || results.length === 0) return
+  const events = results.map(({ call: { id, name, arguments: args }, message }): InferenceEvent => {
+    const index = shown.nextDetail++
+    const json = JSON.stringify(args)
+    const detail = {
+      type: CHAT_DETAIL,
+      tool_call_id: id,
+      tool_name: name,
+      arguments: json,
+      result: message,
+      index,
+    }
+    return { type: 'reasoning-detail', choice: 0, detail }
+  })
+  yield [{ events }]
 }
 
 /** One text is the answer in these dialects: what the model says before a call is a paragraph of it. */

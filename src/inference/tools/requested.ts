@@ -1,11 +1,12 @@
 import { badRequest, forbidden } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
-import { asList, defined, fieldsOf, isObject, isString, restOf } from '../../core/json.ts'
-import type { FunctionTool, InferenceRequest, Tool, ToolChoice } from '../../core/request.ts'
+import { asList, defined, fieldsOf, isObject, isString, objectsIn, restOf } from '../../core/json.ts'
+import type { FunctionTool, InferenceRequest, RoutedRequest, Tool, ToolChoice } from '../../core/request.ts'
 import type { WorkspaceRecord } from '../../core/snapshot.ts'
 import type { WebAccess } from '../../core/web-access.ts'
 import { serverTools } from '../../tools/index.ts'
 import type { ServerTool } from '../../tools/tool.ts'
+import { withFormerCalls } from './former-calls.ts'
 import { type StopRule, stopRuleOf } from './stop.ts'
 
 /** A server tool of one request. */
@@ -46,6 +47,7 @@ export function toolRequestOf(
   workspace: WorkspaceRecord,
   web: WebAccess,
 ): ToolRequest | null {
+  if (request.tools.every(isFunction)) return null
   checkAllowed(request.tools, workspace)
   const toolOf = finderOf(request, web)
   // A request with a tool that another gateway runs goes there whole.
@@ -72,19 +74,29 @@ export function toolRequestOf(
   const { serverTool: _, ...rest } = request
   const toolChoice = chosen(request.toolChoice, byType)
   return {
-    request: { ...rest, tools, ...(toolChoice && { toolChoice }), rewritten: true },
+    request: {
+      ...rest,
+      messages: withFormerCalls(request.messages),
+      tools,
+      ...(toolChoice && { toolChoice }),
+      rewritten: true,
+    },
     byFunction,
     stop: stopRuleOf(request.body),
   }
 }
 
 /** The sentence about a tool that the gateway does not run and the endpoint's provider does not either. */
-export function notRun(type: string): string {
+export function notRun(first: string, { body }: RoutedRequest): string {
+  const types = objectsIn(body['tools']).map((tool) => String(tool['type']))
+  const type = types.find((each) => PREFIX.test(each) && named(each.replace(PREFIX, '')) === null) ?? first
   const shown = JSON.stringify(type.slice(0, 60))
   return PROGRAMS.test(type)
     ? `${shown} runs programs of a model, and this gateway runs none: use a provider that has the tool itself, or a function that your program runs`
     : `${shown} is not a tool that this gateway runs. It runs ${serverTools.map(({ name }) => `openrouter:${name}`).join(', ')}`
 }
+
+const isFunction = ({ type }: Tool): boolean => type === 'function'
 
 export const typeOf = (tool: Tool): string =>
   tool.type === 'other' && isString(tool.data['type']) ? tool.data['type'] : ''

@@ -210,6 +210,23 @@ describe('a loop ends', () => {
   })
 })
 
+test('a count of tokens includes the functions of server tools', async () => {
+  const count = async (tools: readonly object[]): Promise<number> => {
+    const body = { model: 'tiny', messages: [{ role: 'user', content: 'Hi' }], tools }
+    const response = await gateway.call('/messages/count_tokens', body)
+    expect(response.status).toBe(200)
+    return (await response.json()).input_tokens
+  }
+  expect(await count([{ type: 'openrouter:calculator' }])).toBeGreaterThan((await count([])) + 20)
+})
+
+test('of a known and an unknown tool, the unknown one is named', async () => {
+  const tools = [{ type: 'openrouter:datetime' }, { type: 'openrouter:magic' }]
+  const response = await gateway.call('/chat/completions', ask({ tools }))
+  expect(response.status).toBe(400)
+  expect(await messageOf(response)).toStartWith('"openrouter:magic" is not a tool')
+})
+
 describe('bad requests', () => {
   test.each([
     [
