@@ -23,7 +23,7 @@ const FOREIGN_THOUGHTS = ['reasoning_content', 'reasoning_details', 'extra_conte
  */
 const CHAT_MODELS = /-chat(?:-|$)|-search-(?:api|preview)|^o1-(?:mini|preview)/
 
-/** OpenAI's guide to speech to text; Azure and Groq take the same formats (2026). */
+/** Of OpenAI, Azure and Groq. Not yet compared with their pages. */
 const AUDIO_FORMATS = words('flac m4a mp3 mp4 mpeg mpga oga ogg wav webm')
 export const OPENAI_RECORDINGS = { mostBytes: 25_000_000, formats: AUDIO_FORMATS }
 /** Of a paid account. */

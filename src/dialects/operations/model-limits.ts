@@ -2,8 +2,8 @@ import type { EmbeddingsRequest, ImagesRequest, TranscriptionRequest } from '../
 import type { EndpointRecord, ProviderRecord } from '../../core/snapshot.ts'
 
 /**
- * What models and vendors state that they cannot do, from their documentation (read 2026-11). Each function completes
- * "<provider> …"; null: nothing is known against the request.
+ * What models and vendors cannot do. The figures are not yet compared with the vendors' pages row by row: a wrong one refuses
+ * requests. Each function completes "<provider> …"; null: nothing is known against the request.
  */
 
 /** The lengths of vectors that a model makes: a list, or the most; an empty list: it takes no `dimensions`. */
