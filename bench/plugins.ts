@@ -1,4 +1,6 @@
 import { heal } from '../src/plugins/response-healing/heal.ts'
+import { classify } from '../src/plugins/routers/classify.ts'
+import { HELD_OUT, type Labelled, PROMPTS } from '../test/plugins/routers/prompts.ts'
 import { brokenAnswers, wholeAnswers } from './healing-corpus.ts'
 import { aligned, markdown } from './print.ts'
 import type { Settings } from './settings.ts'
@@ -36,10 +38,44 @@ function healingRows(): { rows: string[][]; isGood: boolean } {
   }
 }
 
+/** Of difficulty from here on a prompt is hard. */
+const HARD = 0.5
+const ROUTER_GOAL_MS = 2
+const ROUNDS = 200
+
+/** How often the auto-router's classifier is right, and how long it takes for a prompt of the length that it reads. */
+function routerRows(): { rows: string[][]; isGood: boolean } {
+  const share = (all: readonly Labelled[], isRight: (labelled: Labelled) => boolean): string =>
+    `${((100 * all.filter(isRight).length) / all.length).toFixed(1)} %`
+  const rowOf = (name: string, all: readonly Labelled[]): string[] => [
+    name,
+    String(all.length),
+    share(all, ({ task, prompt }) => classify(prompt).task === task),
+    share(all, ({ isHard, prompt }) => classify(prompt).difficulty >= HARD === isHard),
+  ]
+  const longest = PROMPTS.map(({ prompt }) => prompt)
+    .join('\n')
+    .repeat(20)
+  const startedAt = performance.now()
+  for (let i = 0; i < ROUNDS; i++) classify(longest)
+  const ms = (performance.now() - startedAt) / ROUNDS
+  return {
+    rows: [
+      ['auto-router', 'prompts', 'task right', 'difficulty right'],
+      rowOf('tuned with', PROMPTS),
+      rowOf('held out', HELD_OUT),
+      ['longest prompt', `${ms.toFixed(2)} ms`, '', ''],
+    ],
+    isGood: ms <= ROUTER_GOAL_MS,
+  }
+}
+
 export function benchPlugins(settings: Settings): Promise<boolean> {
   const print = settings.isMarkdown ? markdown : aligned
   const { rows, isGood } = healingRows()
   console.log(`${print(rows)}\n`)
+  const router = routerRows()
+  console.log(`${print(router.rows)}\n`)
   console.log('response-healing must repair 95 % of the broken answers, and change no whole one.')
-  return Promise.resolve(isGood)
+  return Promise.resolve(isGood && router.isGood)
 }

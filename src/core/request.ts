@@ -146,6 +146,8 @@ export interface RoutedRequest {
   unexpanded?: JsonObject
   /** In the order to try; the first is `requested` in the routing metadata. Never empty once planned. */
   models: string[]
+  /** Ids of models, best first: what a model of the gateway's choice (`sluice/auto`) stands for. Absent: the usual order. */
+  automaticOrder?: readonly string[]
   stream: boolean
   preferences: ProviderPreferences
   sessionId?: string

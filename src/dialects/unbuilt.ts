@@ -6,9 +6,6 @@ import type { Plugin } from './plugin-schema.ts'
 
 /** What the gateway lacks for a plugin. Without an entry, an enabled plugin gets what it asks for. */
 const MISSING: Partial<Record<Plugin['id'], string>> = {
-  'auto-router': 'the choice of a model by the prompt',
-  'auto-beta-router': 'the choice of a model by the prompt',
-  'pareto-router': 'the choice of a model by quality and price',
   'switchyard-router': 'the choice of a model by the prompt',
 }
 

@@ -3,6 +3,8 @@ import { fusion } from './fusion/index.ts'
 import { moderation } from './moderation/index.ts'
 import type { Plugin } from './plugin.ts'
 import { responseHealing } from './response-healing/index.ts'
+import { autoBetaRouter, autoRouter } from './routers/auto.ts'
+import { paretoRouter } from './routers/pareto.ts'
 import { web } from './web/index.ts'
 import { webFetch } from './web-fetch/index.ts'
 
@@ -14,6 +16,9 @@ export const plugins: readonly Plugin[] = [
   web,
   webFetch,
   contextCompression,
+  autoRouter,
+  autoBetaRouter,
+  paretoRouter,
   fusion,
   responseHealing,
 ]

@@ -2,6 +2,7 @@
 import type { Caller } from '../core/caller.ts'
 import type { InferenceFrames, JsonObject } from '../core/events.ts'
 import type { Facilities } from '../core/facilities.ts'
+import type { EndpointMeasurements } from '../core/measurements.ts'
 import type { PluginOptions } from '../core/plugin-options.ts'
 import type { InferenceRequest } from '../core/request.ts'
 import type { Snapshot } from '../core/snapshot.ts'
@@ -11,7 +12,7 @@ import type { WebAccess } from '../core/web-access.ts'
 export interface Plugin<Options extends PluginOptions = PluginOptions> {
   readonly id: string
   /** The options of a request that has the plugin without naming it, for example by its model; null: it has not. */
-  implied?(request: InferenceRequest): Options | null
+  implied?(request: InferenceRequest, caller: Caller): Options | null
   /**
    * Runs before the plan. Returns the request, changed or not (with `rewritten` if its messages or tools are), or throws
    * the caller's error. Never changes `request` itself.
@@ -33,6 +34,8 @@ export interface PluginContext extends Facilities {
   readonly caller: Caller
   readonly snapshot: Snapshot
   readonly web: WebAccess
+  /** What the gateway has measured of an endpoint; null: nothing. */
+  measured(endpointId: string): EndpointMeasurements | null
   /** As it is after the request hooks that ran until now. */
   readonly request: InferenceRequest
   /** Aborts when the client disconnects. */

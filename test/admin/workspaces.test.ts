@@ -34,6 +34,7 @@ const FULL = {
   is_data_discount_logging_enabled: true,
   is_observability_broadcast_enabled: true,
   is_observability_io_logging_enabled: true,
+  plugins: [{ id: 'web', enabled: false, max_results: 3 }],
   rate_limits: {
     requests_per_minute: 600,
     tokens_per_minute: null,

@@ -23,7 +23,7 @@ async function send(path: string, more: Record<string, unknown>) {
   return { status: response.status, json, message: String(error['message'] ?? '') }
 }
 
-const PLUGINS = ['auto-router', 'auto-beta-router', 'pareto-router', 'switchyard-router']
+const PLUGINS = ['switchyard-router']
 
 describe.each(paths)('%s', (path) => {
   // A completion has no tools.
@@ -105,7 +105,7 @@ test('the variant :online needs a search engine, as the first model and as a fal
 test.each(['chat/completions', 'responses', 'messages'])(
   'a preset of %s with a plugin that is not available is not stored',
   async (route) => {
-    const body = { ...SMALLEST[`/${route}`], plugins: [{ id: 'pareto-router' }] }
+    const body = { ...SMALLEST[`/${route}`], plugins: [{ id: 'switchyard-router' }] }
     const response = await gateway.manage('POST', `/presets/wish/${route}`, body)
     expect(response.status).toBe(400)
     expect(await response.text()).toContain('is not available')
@@ -114,7 +114,7 @@ test.each(['chat/completions', 'responses', 'messages'])(
 )
 
 test('each dialect reports it in its own shape', async () => {
-  const plugins = [{ id: 'pareto-router' }]
+  const plugins = [{ id: 'switchyard-router' }]
   const shapes = await Promise.all(paths.map(async (path) => (await send(path, { plugins })).json))
   const [chat, completions, responses, anthropic, gemini] = shapes
   for (const json of [chat, completions, responses]) {

@@ -30,6 +30,7 @@ async function applied<Opened extends Asked>(
     caller: family.caller,
     snapshot: family.snapshot,
     web: deps.web,
+    measured: deps.measurements.of,
     request,
     signal,
     now: deps.now,

@@ -19,15 +19,19 @@ export interface Active {
  */
 export function enabledPlugins(
   request: InferenceRequest,
-  { key: { guardrails }, workspace: { plugins: ofWorkspace = NONE } }: Caller,
+  caller: Caller,
   known: readonly Plugin[],
 ): readonly Active[] {
+  const {
+    key: { guardrails },
+    workspace: { plugins: ofWorkspace = NONE },
+  } = caller
   const ofRequest = request.body['plugins']
   const own = ofRequest === undefined ? NONE : objectsIn(ofRequest).filter(isNamed)
   const rules = guardrails === undefined ? NO_RULES : rulesIn(guardrails)
   const active: Active[] = []
   for (const plugin of known) {
-    const implied = plugin.implied?.(request) ?? null
+    const implied = plugin.implied?.(request, caller) ?? null
     if (implied === null && own.length === 0 && ofWorkspace.length === 0 && rules.length === 0) continue
     const isOwn = ({ id }: PluginOptions): boolean => id === plugin.id
     const asked = [...(implied === null ? [] : [implied]), ...own.filter(isOwn)]

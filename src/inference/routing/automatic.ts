@@ -22,13 +22,13 @@ export function resolvedModels(names: readonly string[], input: PlanInput): Reso
 const MOST_MODELS = 3
 
 /**
- * The models that `sluice/auto` stands for: the workspace's default model first, then by benchmark, price and age, the
- * first three with an endpoint for this request. Without one, the first three, so that the refusal can name reasons.
+ * The models that `sluice/auto` stands for: in the order of a router, else the workspace's default model first, then by
+ * benchmark, price and age; the first three with an endpoint for this request. Without one, the first three, so that the refusal can name reasons.
  */
 function automaticModels(input: PlanInput): Resolved[] {
-  const { caller, snapshot, request } = input
+  const { caller, request } = input
   const usual = KINDS[request.apiType].defaultModel?.(caller.workspace)
-  const first = usual ? resolve(usual, input) : undefined
+  const chosen = request.automaticOrder
   const fitting: Resolved[] = []
   const seen: Resolved[] = []
   const add = (entry: Resolved | undefined): void => {
@@ -36,14 +36,18 @@ function automaticModels(input: PlanInput): Resolved[] {
     if (seen.length < MOST_MODELS) seen.push(entry)
     if (entry.routes.some((route) => exclusionOf(entry, route, input) === null)) fitting.push(entry)
   }
-  add(first)
-  const { models } = snapshot.byokKeys?.has(caller.workspace.id) ? (snapshot.withByok ?? snapshot) : snapshot
-  const order = (all: readonly ModelRecord[]) => inOrder(all, input)
-  for (const { id } of models.sorted?.(order) ?? order(models.list())) {
+  if (usual && chosen === undefined) add(resolve(usual, input))
+  for (const id of chosen ?? usualOrder(input)) {
     if (fitting.length === MOST_MODELS) break
     add(resolve(id, input))
   }
   return fitting.length > 0 ? fitting : seen
+}
+
+function* usualOrder({ caller, snapshot }: PlanInput): Generator<string> {
+  const { models } = snapshot.byokKeys?.has(caller.workspace.id) ? (snapshot.withByok ?? snapshot) : snapshot
+  const order = (all: readonly ModelRecord[]) => inOrder(all, { snapshot })
+  for (const { id } of models.sorted?.(order) ?? order(models.list())) yield id
 }
 
 /** Highest intelligence index first, then models of the catalogue, then the lowest price, then the newest. */

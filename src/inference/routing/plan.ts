@@ -18,7 +18,7 @@ export interface Plan {
   attempts: Attempt[]
   /** The first model of the request, variant included. */
   requested: string
-  strategy: 'direct' | 'alias' | 'fallback' | 'latest' | 'auto' | 'fusion'
+  strategy: 'direct' | 'alias' | 'fallback' | 'latest' | 'auto' | 'pareto' | 'fusion'
   /** Every endpoint that can serve the request, including those in cooldown; for the routing metadata. */
   eligible: readonly Attempt[]
   /** Number of endpoints of the requested models, including those that cannot serve the request. */
@@ -107,7 +107,8 @@ function strategyOf(names: string[], known: Resolved[], requested: string): Plan
   if (names.length > 1) return 'fallback'
   const id = known[0]?.model.id
   if (id === requested || id === requested.replace(/:[a-z]+$/, '')) return 'direct'
-  return AUTOMATIC.has(requested) ? 'auto' : requested.startsWith('~') ? 'latest' : 'alias'
+  if (AUTOMATIC.has(requested)) return requested.includes('/pareto') ? 'pareto' : 'auto'
+  return requested.startsWith('~') ? 'latest' : 'alias'
 }
 
 /** Wishes exclude endpoints only as long as any endpoint of any requested model is left. */

@@ -49,7 +49,13 @@ const SORT_OF: Partial<Record<Variant, SortKey>> = {
 }
 
 /** The names for a model of the gateway's choice, unless a provider has a model of this name. */
-export const AUTOMATIC: ReadonlySet<string> = new Set(['sluice/auto', 'openrouter/auto'])
+export const AUTOMATIC: ReadonlySet<string> = new Set([
+  'sluice/auto',
+  'openrouter/auto',
+  'openrouter/auto-beta',
+  'sluice/pareto',
+  'openrouter/pareto-code',
+])
 
 /** Looks up the gateway's models first, so that a BYOK key never changes which model a name refers to. */
 export function resolve(
