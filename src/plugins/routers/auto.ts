@@ -3,9 +3,10 @@ import { asNumber, asText, isObject, parseObject, textsIn } from '../../core/jso
 import type { PluginOptions } from '../../core/plugin-options.ts'
 import { type InferenceRequest, newConversation } from '../../core/request.ts'
 import type { Plugin, PluginContext } from '../plugin.ts'
-import { type Classified, classify, TASKS, type Task } from './classify.ts'
+import { type Classified, classify } from './classify.ts'
 import { textOfFirstTurn } from './first-turn.ts'
 import { type Choosable, choosable, matchesAny } from './models.ts'
+import { TASKS, type Task } from './words.ts'
 
 /** Chooses the models of `sluice/auto` by what the conversation asks for. */
 export const autoRouter: Plugin = routerNamed('auto-router')

@@ -1,8 +1,4 @@
-import { WORDS } from './words.ts'
-
-/** What a prompt asks for. */
-export const TASKS = ['code', 'math', 'writing', 'extraction', 'translation', 'chat'] as const
-export type Task = (typeof TASKS)[number]
+import { TASKS, type Task, WORDS } from './words.ts'
 
 export interface Classified {
   readonly task: Task

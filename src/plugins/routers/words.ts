@@ -1,4 +1,6 @@
-import type { Task } from './classify.ts'
+/** What a prompt asks for. */
+export const TASKS = ['code', 'math', 'writing', 'extraction', 'translation', 'chat'] as const
+export type Task = (typeof TASKS)[number]
 
 interface Known {
   /** Null: the word is of every task. */

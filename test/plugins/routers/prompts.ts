@@ -1,4 +1,4 @@
-import type { Task } from '../../../src/plugins/routers/classify.ts'
+import type { Task } from '../../../src/plugins/routers/words.ts'
 
 /** A prompt with what its author says it asks for; hard: a small model is likely to fail. */
 export interface Labelled {
