@@ -15,6 +15,11 @@ export interface CitationFinder {
 /** Brackets that are open at the same time; older ones are forgotten. */
 const MOST_OPEN = 8
 const LONGEST_ADDRESS = 2_000
+/** Of an answer, and characters of it that are looked at: an answer that a page dictates may be links alone. */
+const MOST_CITATIONS = 1_000
+const MOST_CHARACTERS = 1_000_000
+/** Of the source's text, in each citation. */
+const CITED_CHARACTERS = 500
 
 /**
  * Finds `[text](address)` in a text that arrives in pieces, where the address is that of a result. One pass, with a bounded
@@ -23,6 +28,7 @@ const LONGEST_ADDRESS = 2_000
 export function findCitations(results: readonly SearchResult[]): CitationFinder {
   const byAddress = new Map(results.map((result) => [sameAddress(result.url), result]))
   let at = 0
+  let left = MOST_CITATIONS
   let open: number[] = []
   /** Where the link began whose text has just been closed. */
   let closed: number | null = null
@@ -51,15 +57,27 @@ export function findCitations(results: readonly SearchResult[]): CitationFinder 
     see(piece) {
       const found: Citation[] = []
       if (byAddress.size === 0) return found
-      for (let i = 0; i < piece.length; i++) {
+      for (let i = 0; i < piece.length && left > 0 && at < MOST_CHARACTERS; i++) {
         const citation = step(piece.charAt(i))
-        if (citation) found.push(citation)
         at += 1
+        if (citation === null) continue
+        found.push(citation)
+        left -= 1
       }
       return found
     },
   }
 }
+
+/** As the API shows it. */
+export const annotationOf = ({ result: { url, title, text }, startIndex, endIndex }: Citation) => ({
+  type: 'url_citation' as const,
+  url,
+  title,
+  content: text.slice(0, CITED_CHARACTERS),
+  startIndex,
+  endIndex,
+})
 
 /** Models leave out a fragment, a final slash, or the brackets of `<address>`. */
 function sameAddress(address: string): string {

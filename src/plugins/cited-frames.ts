@@ -1,4 +1,4 @@
-import { type CitationFinder, findCitations } from '../core/citations.ts'
+import { annotationOf, type CitationFinder, findCitations } from '../core/citations.ts'
 import type { FrameBatch, InferenceEvent, InferenceFrame, InferenceFrames } from '../core/events.ts'
 import type { SearchResult } from '../core/web-access.ts'
 
@@ -30,9 +30,5 @@ function citationsIn(event: InferenceEvent, finderOf: (choice: number) => Citati
   const { choice, text } = event
   return finderOf(choice)
     .see(text)
-    .map(({ result: { url, title, text: content }, startIndex, endIndex }) => ({
-      type: 'annotation',
-      choice,
-      annotation: { type: 'url_citation', url, title, content, startIndex, endIndex },
-    }))
+    .map((citation) => ({ type: 'annotation', choice, annotation: annotationOf(citation) }))
 }

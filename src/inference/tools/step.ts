@@ -1,4 +1,4 @@
-import { type CitationFinder, findCitations } from '../../core/citations.ts'
+import { annotationOf, type CitationFinder, findCitations } from '../../core/citations.ts'
 import type { Finish, InferenceEvent, InferenceFrame, ReasoningDetail } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
 import { asCount } from '../../core/json.ts'
@@ -108,25 +108,19 @@ export function createStepReader(
   }
 }
 
-/** Of the source's text. */
-const CITED_CHARACTERS = 500
-
 /** A link of the answer to a page that a tool found is a citation, right behind the text that ends it. */
 function withCitations(events: InferenceEvent[], { cited, start }: Reading): InferenceEvent[] {
   if (cited === null) return events
   return events.flatMap((event): InferenceEvent[] => {
     if (event.type !== 'text-delta') return [event]
-    const found = cited.see(event.text).map(({ result: { url, title, text }, startIndex, endIndex }) => ({
+    const found = cited.see(event.text).map((citation) => ({
       type: 'annotation' as const,
       choice: 0,
-      annotation: {
-        type: 'url_citation' as const,
-        url,
-        title,
-        content: text.slice(0, CITED_CHARACTERS),
-        startIndex: start + startIndex,
-        endIndex: start + endIndex,
-      },
+      annotation: annotationOf({
+        ...citation,
+        startIndex: start + citation.startIndex,
+        endIndex: start + citation.endIndex,
+      }),
     }))
     return [event, ...found]
   })
