@@ -57,6 +57,8 @@ interface Reading {
   readonly calls: Map<number, Collected | null>
   /** The caller's own calls: their places by the provider's index. */
   readonly own: Map<number, number>
+  /** New ids of calls, by the provider's. */
+  readonly renamed: Map<string, string>
   requested: number
   finish: Finish
   /** No separator is needed any more. */
@@ -84,6 +86,7 @@ export function createStepReader(
     result: { created: null, choices: [], natives: [] },
     calls: new Map(),
     own: new Map(),
+    renamed: new Map(),
     requested: 0,
     finish: { choice: 0, reason: 'stop', native: null },
     hasText: shown.textLength === 0,
@@ -140,10 +143,25 @@ function shownOf(event: InferenceEvent, reading: Reading): InferenceEvent | null
       return null
     case 'response-start':
       return reading.start === 0 && reading.firstDetail === 0 ? event : null
+    case 'reasoning-detail':
+      return see(
+        reading.renamed.size === 0 ? event : { ...event, detail: ofCall(event.detail, reading) },
+        reading,
+      )
     default:
-      addEvent(reading.result, event)
-      return moved(event, reading)
+      return see(event, reading)
   }
+}
+
+function see(event: InferenceEvent, reading: Reading): InferenceEvent {
+  addEvent(reading.result, event)
+  return moved(event, reading)
+}
+
+/** The signature of a call has the call's id. */
+function ofCall(detail: ReasoningDetail, { renamed }: Reading): ReasoningDetail {
+  const id = renamed.get(String(detail['id']))
+  return id === undefined ? detail : { ...detail, id }
 }
 
 function startCall(
@@ -161,6 +179,7 @@ function startCall(
   reading.requested += 1
   const id = shown.callIds.has(event.id) ? newToolCallId() : event.id
   shown.callIds.add(id)
+  if (id !== event.id) reading.renamed.set(event.id, id)
   const isKept = reading.requested <= MOST_CALLS_OF_A_STEP
   calls.set(index, isKept ? { id, name, json: '', isTooLong: false, extra } : null)
   return null
