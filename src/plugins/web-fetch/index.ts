@@ -27,7 +27,7 @@ export const webFetch: Plugin = {
       mostCharacters: tokens * CHARACTERS_PER_TOKEN,
     }
     const most = Math.min(asCount(options['max_uses']) ?? USUAL_USES, MOST_USES)
-    const addresses = addressesIn(textOfLastTurn(request)).slice(0, most)
+    const addresses = addressesIn(textOfLastTurn(request), most)
     if (addresses.length === 0) return request
     const pages = await Promise.all(addresses.map((address) => pageAt(address, wanted, context)))
     context.report({
@@ -81,10 +81,19 @@ function withPages(
   return { ...withMaterial(request, [prompt, ...texts].join('\n\n')), sources }
 }
 
-/** The web addresses of a text, each once, without the punctuation behind them. */
-const addressesIn = (text: string): string[] => [
-  ...new Set((text.match(/https?:\/\/[^\s<>"'`)\]}|\\^]{1,2000}/gi) ?? []).map(withoutPunctuation)),
-]
+/** Of the last turn. It may have megabytes of addresses. */
+const MOST_CHARACTERS = 500_000
+
+/** The first web addresses of a text, each once, without the punctuation behind them. */
+function addressesIn(text: string, most: number): string[] {
+  const found = new Set<string>()
+  for (const [address] of text.slice(0, MOST_CHARACTERS).matchAll(ADDRESS)) {
+    found.add(withoutPunctuation(address))
+    if (found.size === most) break
+  }
+  return [...found]
+}
+const ADDRESS = /https?:\/\/[^\s<>"'`)\]}|\\^]{1,2000}/gi
 
 function withoutPunctuation(address: string): string {
   let end = address.length

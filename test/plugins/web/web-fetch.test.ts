@@ -99,6 +99,12 @@ describe('pages', () => {
     expect((await wrong.json()).error.message).toStartWith('plugins.web-fetch.allowed_domains[0]')
   })
 
+  test('are looked for in the beginning of a turn of megabytes', async () => {
+    site.asked.length = 0
+    await (await ask(`${site.url}/a ${`${site.url}/a `.repeat(30_000)} ${site.url}/b`)).text()
+    expect(site.asked).not.toContain('/b')
+  })
+
   test('that are not named are not read', async () => {
     await (await ask('No address here, only example.com')).text()
     expect(upstream.seen.at(-1)?.body['messages']).toEqual([
