@@ -12,6 +12,8 @@ import type { PageTask } from './worker.ts'
 const LIMIT_BYTES = 4 * 1024 * 1024
 const TIMEOUT_MS = 20_000
 const MOST_REDIRECTS = 5
+/** At the same time, for all requests: each holds up to twice its size. */
+const MOST_PAGES = 64
 const ACCEPT = 'text/markdown,text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5'
 
 /** What a worker answers. */
@@ -35,27 +37,44 @@ export interface FetcherOptions {
 
 export function createFetcher(options: FetcherOptions): Fetcher {
   const checkRobots = options.obeysRobots ? createRobotsCheck(options.now) : null
+  let reading = 0
   return {
     async read(address, wanted, signal) {
-      const { reply, url } = await follow(address, wanted, signal, options, checkRobots)
-      if (reply.status < 200 || reply.status > 299) throw unread(`${hostOfUrl(url)} answered ${reply.status}`)
-      const contentType = reply.headers.get('content-type') ?? ''
-      const isHtml = kindOf(contentType, reply.body)
-      const task: PageTask = {
-        bytes: new Uint8Array(reply.body),
-        contentType,
-        url: url.href,
-        isHtml,
-        mostCharacters: wanted.mostCharacters,
-      }
+      if (reading >= MOST_PAGES) throw unread('this gateway reads too many pages now. Try again later')
+      reading += 1
       try {
-        return { url: url.href, ...(await options.pool.run(task, signal)) }
-      } catch (error) {
-        if (error instanceof TaskTimeout) throw unread('the page takes too long to read', error)
-        throw error
+        return await pageOf(address, wanted, signal, options, checkRobots)
+      } finally {
+        reading -= 1
       }
     },
     close: options.pool.close,
+  }
+}
+
+async function pageOf(
+  address: string,
+  wanted: FetchOptions,
+  signal: AbortSignal,
+  options: FetcherOptions,
+  checkRobots: CheckRobots | null,
+): Promise<FetchedPage> {
+  const { reply, url } = await follow(address, wanted, signal, options, checkRobots)
+  if (reply.status < 200 || reply.status > 299) throw unread(`${hostOfUrl(url)} answered ${reply.status}`)
+  const contentType = reply.headers.get('content-type') ?? ''
+  const isHtml = kindOf(contentType, reply.body)
+  const task: PageTask = {
+    bytes: new Uint8Array(reply.body),
+    contentType,
+    url: url.href,
+    isHtml,
+    mostCharacters: wanted.mostCharacters,
+  }
+  try {
+    return { url: url.href, ...(await options.pool.run(task, signal)) }
+  } catch (error) {
+    if (error instanceof TaskTimeout) throw unread('the page takes too long to read', error)
+    throw error
   }
 }
 

@@ -151,3 +151,18 @@ describe('an address', () => {
     expect((await read('/to-other')).url).toContain('other.example')
   })
 })
+
+test('no more than 64 pages are read at once, and later ones again', async () => {
+  const fetcher = fetcherOf({ obeysRobots: false })
+  const leaving = new AbortController()
+  const { signal } = leaving
+  const slow = Array.from({ length: 64 }, () => fetcher.read(`${site.url}/slow`, WANTED, signal))
+  const late = fetcher.read(`${site.url}/page`, WANTED, new AbortController().signal)
+  expect(late).rejects.toThrow('too many pages')
+  await late.catch(() => undefined)
+  leaving.abort(new Error('left'))
+  await Promise.allSettled(slow)
+  const page = await fetcher.read(`${site.url}/page`, WANTED, new AbortController().signal)
+  expect(page.title).toBe('A title')
+  fetcher.close()
+})
