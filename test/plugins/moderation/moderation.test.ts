@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
+import { blockedIn } from '../../../src/plugins/moderation/blocked.ts'
 import { gatewayOfFile } from '../../file-setup.ts'
 import { startUpstream, streamed, unary } from '../../upstream.ts'
 
@@ -241,4 +242,18 @@ test('a guardrail sets it for all requests of a key, with the options of the wor
     403,
   )
   await gateway.manage('PATCH', '/workspaces/default', { plugins: null })
+})
+
+test('a text of megabytes without words is read in turns of the event loop, and words are never cut', async () => {
+  let turns = 0
+  const count = setInterval(() => {
+    turns += 1
+  }, 0)
+  expect(await blockedIn(['!'.repeat(4_000_000)], ['bad'])).toBeNull()
+  clearInterval(count)
+  expect(turns).toBeGreaterThan(1)
+  for (let length = 9_990; length < 10_010; length++) {
+    expect(await blockedIn([`${'.'.repeat(length)}bad`], ['bad'])).toMatchObject({ reasons: ['bad'] })
+    expect(await blockedIn([`${'.'.repeat(length)}badge unbad`], ['bad'])).toBeNull()
+  }
 })
