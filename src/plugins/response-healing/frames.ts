@@ -7,6 +7,7 @@ import type {
   InferenceFrames,
   JsonObject,
 } from '../../core/events.ts'
+import { turnAfterLong } from '../../core/turn.ts'
 import type { Repair } from './cursor.ts'
 import { type Healed, heal } from './heal.ts'
 
@@ -110,6 +111,7 @@ async function judged(
   const texts = new Map<number, string>()
   const outcomes: Outcome[] = []
   for (const { choice, text } of answers) {
+    const startedAt = performance.now()
     const healed = heal(text, healing.schema)
     const { outcome, changed } =
       healed.kind === 'failed'
@@ -117,6 +119,7 @@ async function judged(
         : outcomeOf(choice, healed)
     outcomes.push(outcome)
     if (changed !== undefined) texts.set(choice, changed)
+    await turnAfterLong(startedAt)
   }
   return { texts, outcomes }
 }

@@ -141,3 +141,16 @@ test('an error of the provider comes through, without half of an answer', async 
   await expect(reading).rejects.toThrow('cut')
   expect(left).toEqual([])
 })
+
+test('between two long answers the event loop serves others', async () => {
+  let turns = 0
+  const long = (choice: number): InferenceFrame => ({
+    events: [{ type: 'text-delta', choice, text: '["a" "b" '.repeat(20_000) }],
+  })
+  const count = setInterval(() => {
+    turns += 1
+  }, 0)
+  await run([0, 1, 2, 3].map(long), { again: async () => '{}' })
+  clearInterval(count)
+  expect(turns).toBeGreaterThan(1)
+})
