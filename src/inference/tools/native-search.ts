@@ -9,7 +9,8 @@ import { entryOf, PREFIX, typeOf } from './requested.ts'
  * endpoint of the models has one. Throws a 400 for `native` if none has.
  */
 export function withNativeSearch(request: InferenceRequest, snapshot: Snapshot): InferenceRequest {
-  if (!request.tools.some(isSearch)) return request
+  // More of them are refused by `toolRequestOf`.
+  if (request.tools.filter(isSearch).length !== 1) return request
   const tools = request.tools.map((tool) => nativeOf(tool, request, snapshot) ?? tool)
   if (tools.every((tool, i) => tool === request.tools[i])) return request
   const { serverTool, ...rest } = request

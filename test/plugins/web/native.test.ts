@@ -99,3 +99,14 @@ test.each([[{}], [{ engine: 'native', max_uses: 2, allowed_domains: ['a.example'
       expect(tools).toMatchObject([{ max_uses: 2, allowed_domains: ['a.example'] }])
   },
 )
+
+test('a search that is there twice is refused, also if the provider has its own', async () => {
+  const search = { type: 'openrouter:web_search' }
+  const response = await gateway.call('/chat/completions', {
+    model,
+    messages: [{ role: 'user', content: 'What is new?' }],
+    tools: [search, search],
+  })
+  expect(response.status).toBe(400)
+  expect((await response.json()).error.message).toContain('twice')
+})
