@@ -24,5 +24,5 @@ export const shownPage = ({ isCut, ...page }: FetchedPage): string =>
 /** A text that would end the element gets another bracket. */
 const content = (text: string): string => text.replace(/<(?=\/?web_result)/gi, '‹')
 
-const attribute = (text: string): string =>
+export const attribute = (text: string): string =>
   text.replace(/[\s"<>]+/g, (run) => (run.trim() === '' ? ' ' : "'"))

@@ -25,11 +25,9 @@ export function refuseUnbuilt(body: Asking): void {
 
 function refusePlugin(plugin: Plugin, path: string): void {
   if (plugin.enabled === false) return
-  if (plugin.id === 'file-parser') {
-    const engine = plugin.pdf?.engine ?? 'native'
-    if (engine === 'native') return
+  if (plugin.id === 'file-parser' && plugin.pdf?.engine === 'mistral-ocr') {
     throw badRequest(
-      `${quoted(engine)} is not available: this gateway does not parse files yet. "native" sends a file to models that read it`,
+      '"mistral-ocr" is not available: this gateway does not recognise text in images yet. "pdf-text" reads the text of a PDF, and "native" sends it to models that read it',
       `${path}.pdf.engine`,
     )
   }

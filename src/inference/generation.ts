@@ -2,6 +2,7 @@ import type { Attempt } from '../core/attempt.ts'
 import type { Caller, RequestOrigin } from '../core/caller.ts'
 import type { Cancellation } from '../core/cancellation.ts'
 import type { Carrier } from '../core/carrier.ts'
+import type { DocumentReader } from '../core/document-reader.ts'
 import type { InferenceFrames, JsonObject } from '../core/events.ts'
 import type { AttemptOutcome, JournalEntry, Parent, Settlement } from '../core/generation.ts'
 import type { ContentLog } from '../core/generation-content.ts'
@@ -74,6 +75,7 @@ export interface RunDeps {
   wait(ms: number, signal: AbortSignal): Promise<void>
   readonly fetchContent: FetchContent
   readonly web: WebAccess
+  readonly documents: DocumentReader
   readonly tokenPool: TokenPool
   /** Null: prompt prefixes are not cached at providers. */
   readonly contexts: ContextStore | null

@@ -1,4 +1,5 @@
 import { contextCompression } from './context-compression/index.ts'
+import { fileParser } from './file-parser/index.ts'
 import { fusion } from './fusion/index.ts'
 import { moderation } from './moderation/index.ts'
 import type { Plugin } from './plugin.ts'
@@ -13,6 +14,7 @@ import { webFetch } from './web-fetch/index.ts'
  */
 export const plugins: readonly Plugin[] = [
   moderation,
+  fileParser,
   web,
   webFetch,
   contextCompression,

@@ -1,5 +1,6 @@
 /** The contract of plugins: what the gateway does to requests and replies because a caller or an operator wants it. */
 import type { Caller } from '../core/caller.ts'
+import type { DocumentReader } from '../core/document-reader.ts'
 import type { InferenceFrames, JsonObject } from '../core/events.ts'
 import type { Facilities } from '../core/facilities.ts'
 import type { EndpointMeasurements } from '../core/measurements.ts'
@@ -7,6 +8,7 @@ import type { PluginOptions } from '../core/plugin-options.ts'
 import type { InferenceRequest } from '../core/request.ts'
 import type { Snapshot } from '../core/snapshot.ts'
 import type { WebAccess } from '../core/web-access.ts'
+import type { Content } from '../net/content.ts'
 
 /** At most five members. */
 export interface Plugin<Options extends PluginOptions = PluginOptions> {
@@ -36,6 +38,9 @@ export interface PluginContext extends Facilities {
   readonly web: WebAccess
   /** What the gateway has measured of an endpoint; null: nothing. */
   measured(endpointId: string): EndpointMeasurements | null
+  readonly documents: DocumentReader
+  /** The content at an address of the request, through the guard. Throws the caller's error. */
+  fetchContent(url: string, signal: AbortSignal): Promise<Content>
   /** As it is after the request hooks that ran until now. */
   readonly request: InferenceRequest
   /** Aborts when the client disconnects. */

@@ -129,6 +129,7 @@ export function assemble(parts: Parts): Assembled {
     run.ticker.close()
     run.web.close()
     run.tokenPool.close()
+    run.documents.close()
     await background.close()
     try {
       await ledger.close()

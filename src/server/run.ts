@@ -19,6 +19,7 @@ import type { Resolve } from '../net/guarded.ts'
 import { createTokenPool } from '../plugins/context-compression/token-pool.ts'
 import { plugins } from '../plugins/index.ts'
 import { createTokens } from '../providers/token.ts'
+import { createDocumentReader } from '../tools/documents/reader.ts'
 import type { BodyStores } from './body-stores.ts'
 import type { Logger } from './log.ts'
 import { logSettled } from './settled-line.ts'
@@ -65,6 +66,7 @@ export function createRun({
     fetchContent: contentFetcher(outboundAllow),
     web: openWeb({ config, outboundAllow, resolve, now }),
     tokenPool: createTokenPool(),
+    documents: createDocumentReader(),
     upstream: createUpstream({ maxInFlight: config.maxInFlight }),
     tokens: createTokens(),
     health: metered(health, measurements),

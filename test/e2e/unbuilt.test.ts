@@ -45,7 +45,7 @@ describe.each(paths)('%s', (path) => {
   })
 
   test('files are sent to models that read them; another engine is refused', async () => {
-    for (const pdf of [undefined, {}, { engine: 'native' }]) {
+    for (const pdf of [undefined, {}, { engine: 'native' }, { engine: 'pdf-text' }]) {
       expect((await send(path, { plugins: [{ id: 'file-parser', pdf }] })).status).toBe(200)
     }
     const { status, message } = await send(path, {

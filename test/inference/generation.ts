@@ -48,6 +48,7 @@ const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): 
   random: Math.random,
   wait: never,
   web: noWeb,
+  documents: { read: () => Promise.reject(new Error('there is no reader')), close: () => undefined },
   tokenPool: { run: () => Promise.reject(new Error('there is no tokenizer')), close: () => undefined },
   fetchContent: never,
   contexts: null,

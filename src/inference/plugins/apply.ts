@@ -3,6 +3,8 @@ import { newGenerationId } from '../../core/ids.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { PluginContext } from '../../plugins/plugin.ts'
 import type { Opening, RunDeps } from '../generation.ts'
+import { contentAt, countedContent } from '../request/url-contents.ts'
+import { placeOf } from '../request/user-urls.ts'
 import { facilitiesOf } from '../steps/facilities.ts'
 import { type Family, newStepTotals } from '../steps/family.ts'
 import { type Active, enabledPlugins } from './enabled.ts'
@@ -25,12 +27,15 @@ async function applied<Opened extends Asked>(
 ): Promise<Opened> {
   const stages: JsonObject[] = []
   const family: Family = { ...opening, id: newGenerationId(), steps: newStepTotals() }
+  const fetchContent = countedContent(deps.fetchContent, opening.incoming.body)
   const contextOf = (request: InferenceRequest, signal: AbortSignal): PluginContext => ({
     ...facilitiesOf({ ...family, request, signal }, deps),
     caller: family.caller,
     snapshot: family.snapshot,
     web: deps.web,
     measured: deps.measurements.of,
+    documents: deps.documents,
+    fetchContent: (url, fetching) => contentAt(url, placeOf(url, request.body), fetchContent, fetching),
     request,
     signal,
     now: deps.now,

@@ -102,15 +102,27 @@ export async function dataUrlOf(
   fetchContent: FetchContent,
   signal: AbortSignal,
 ): Promise<string> {
-  const { status, mediaType, bytes } = await fetched(url, place, fetchContent, signal)
-  if (status < 200 || status > 299) throw badRequest(`The URL returned status ${status}`, place)
-  if (bytes.byteLength === 0) throw badRequest('The content of the URL is empty', place)
+  const { mediaType, bytes } = await contentAt(url, place, fetchContent, signal)
   // Servers often report a wrong type, and providers detect it from the first bytes.
   const found = sniffMediaType(bytes) ?? (mediaType || 'application/octet-stream')
   if (type !== 'file' && !found.startsWith(`${type}/`)) {
     throw badRequest(`The content of the URL is ${found}, which is no ${type}`, place)
   }
   return `data:${found};base64,${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')}`
+}
+
+/** The content of a URL, never empty. Throws a `GatewayError` 400 that names the field. */
+export async function contentAt(
+  url: string,
+  place: string | undefined,
+  fetchContent: FetchContent,
+  signal: AbortSignal,
+): Promise<Content> {
+  const content = await fetched(url, place, fetchContent, signal)
+  const { status, bytes } = content
+  if (status < 200 || status > 299) throw badRequest(`The URL returned status ${status}`, place)
+  if (bytes.byteLength === 0) throw badRequest('The content of the URL is empty', place)
+  return content
 }
 
 async function fetched(

@@ -1,0 +1,26 @@
+/** Reads the text of documents, off the thread of all requests. */
+export interface DocumentReader {
+  /** Throws a `GatewayError` 400 that names the file and says why it cannot be read. Takes the memory of `bytes`. */
+  read(file: DocumentFile, signal: AbortSignal): Promise<DocumentText>
+  close(): void
+}
+
+export interface DocumentFile {
+  /** For people; '' if unknown. */
+  readonly name: string
+  /** As the sender says; '' if unknown. */
+  readonly mediaType: string
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+export interface DocumentText {
+  /** `PDF`, `DOCX`, `XLSX`, `PPTX`, `HTML` or `text`. */
+  readonly kind: string
+  readonly text: string
+  /** Null for what has no pages. */
+  readonly pages: number | null
+  /** The document has more text. */
+  readonly isCut: boolean
+  /** SHA-256 of the file, in lower-case hex. */
+  readonly hash: string
+}

@@ -1,0 +1,5 @@
+/** The longest text of a document: more than any model reads. */
+export const MOST_CHARACTERS = 4_000_000
+
+/** Why a document cannot be read, as the end of a sentence about the file. */
+export class Refusal extends Error {}

@@ -1,0 +1,40 @@
+import type { DocumentFile, DocumentText } from '../../core/document-reader.ts'
+import { decodePage } from '../web-fetch/charset.ts'
+import { readablePage } from '../web-fetch/readable.ts'
+import { MOST_CHARACTERS, Refusal } from './bounds.ts'
+import { readPdf } from './pdf.ts'
+
+/** The largest HTML: the libraries make objects of it. */
+const MOST_HTML_BYTES = 4 * 1024 * 1024
+
+type Read = Omit<DocumentText, 'hash'>
+
+/** The text of a document of any kind that this gateway reads, told by its bytes. Throws a `Refusal`. */
+export async function readDocument({ name, mediaType, bytes }: DocumentFile): Promise<Read> {
+  const beginning = new TextDecoder('latin1').decode(bytes.subarray(0, 1_024))
+  if (bytes.byteLength === 0) throw new Refusal('it is empty')
+  if (beginning.includes('%PDF-')) return readPdf(bytes)
+  if (isBinary(beginning))
+    throw new Refusal('it is none of the kinds that this gateway reads: PDF, HTML and text')
+  const text = decodePage(bytes, mediaType)
+  if (!isHtml(name, mediaType, beginning)) return cut('text', text)
+  if (bytes.byteLength > MOST_HTML_BYTES) throw new Refusal('HTML may have 4 MB at most')
+  const page = readablePage(text, 'about:blank')
+  return cut('HTML', page.title === '' ? page.text : `# ${page.title}\n\n${page.text}`)
+}
+
+const isHtml = (name: string, mediaType: string, beginning: string): boolean =>
+  /html/i.test(mediaType) ||
+  /\.x?html?$/i.test(name) ||
+  /^\s{0,100}<(?:!doctype html|html)\b/i.test(beginning)
+
+/** Text has no NUL, except in UTF-16, which begins with its mark. */
+const isBinary = (beginning: string): boolean =>
+  beginning.includes('\0') && !beginning.startsWith('\xff\xfe') && !beginning.startsWith('\xfe\xff')
+
+const cut = (kind: string, text: string): Read => ({
+  kind,
+  text: text.slice(0, MOST_CHARACTERS),
+  pages: null,
+  isCut: text.length > MOST_CHARACTERS,
+})

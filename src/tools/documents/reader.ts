@@ -1,0 +1,55 @@
+import type { DocumentFile, DocumentReader, DocumentText } from '../../core/document-reader.ts'
+import { badRequest } from '../../core/errors.ts'
+import { asCount, asText, fieldsOf } from '../../core/json.ts'
+import { createPool, TaskTimeout } from '../../threads/pool.ts'
+
+/** Documents are read by as many threads at the same time. */
+const MOST = 2
+const MOST_WAITING = 32
+const LONGEST_MS = 20_000
+const IDLE_MS = 30_000
+
+/** From the source the worker is a file beside this one; in the executable an entry point with the same path. */
+const WORKER = import.meta.url.endsWith('.ts')
+  ? new URL('./worker.ts', import.meta.url).href
+  : './tools/documents/worker.ts'
+
+type Answer = DocumentText | { readonly refusal: string; readonly cause: string }
+
+/** Starts nothing until the first document. */
+export function createDocumentReader(): DocumentReader {
+  const pool = createPool<DocumentFile, Answer>({
+    open: () => new Worker(WORKER, { smol: true, ref: false }),
+    read,
+    transfer: ({ bytes }) => [bytes.buffer],
+    most: MOST,
+    mostWaiting: MOST_WAITING,
+    longestMs: LONGEST_MS,
+    idleMs: IDLE_MS,
+  })
+  return {
+    async read(file, signal) {
+      const name = file.name === '' ? 'The file' : `The file ${JSON.stringify(file.name.slice(0, 200))}`
+      const answer = await pool.run(file, signal).catch((error: unknown) => {
+        if (error instanceof TaskTimeout)
+          throw badRequest(`${name} cannot be read: it takes longer than ${LONGEST_MS / 1000} s`)
+        throw error
+      })
+      if ('refusal' in answer) throw badRequest(`${name} cannot be read: ${answer.refusal}`)
+      return answer
+    },
+    close: pool.close,
+  }
+}
+
+function read(answer: unknown): Answer {
+  const { refusal, cause, kind, text, pages, isCut, hash } = fieldsOf(answer)
+  if (refusal !== undefined) return { refusal: String(refusal), cause: String(cause) }
+  return {
+    kind: asText(kind) ?? '',
+    text: asText(text) ?? '',
+    pages: asCount(pages) ?? null,
+    isCut: isCut === true,
+    hash: asText(hash) ?? '',
+  }
+}
