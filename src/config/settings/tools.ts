@@ -23,6 +23,7 @@ export const toolSettings = {
     type: 'seconds',
     fallback: 300,
     read: read.wholeNumber(1, 86_400),
-    meaning: 'Time after which a request with server tools calls no more of them.',
+    meaning:
+      'Time after which a request with server tools calls no more of them. A reply of the model that runs by then is aborted: 408.',
   }),
 }

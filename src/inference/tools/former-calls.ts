@@ -1,4 +1,4 @@
-import type { FormerCall, JsonObject } from '../../core/events.ts'
+import type { FormerCall, JsonObject, ReasoningDetail, ServerToolCall } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
 import { isString } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
@@ -55,7 +55,20 @@ function callIn(part: ContentPart, parts: readonly ContentPart[], at: number): F
 }
 
 /** api-surface §15: `ReasoningDetailServerToolCall`. */
-export const CHAT_DETAIL = 'reasoning.server_tool_call'
+const CHAT_DETAIL = 'reasoning.server_tool_call'
+
+export const chatDetailOf = (
+  { id, name, arguments: args }: ServerToolCall,
+  result: string,
+  index: number,
+): ReasoningDetail => ({
+  type: CHAT_DETAIL,
+  tool_call_id: id,
+  tool_name: name,
+  arguments: JSON.stringify(args),
+  result,
+  index,
+})
 
 function inChat({ type, tool_call_id, tool_name, arguments: json, result }: JsonObject): FormerCall[] {
   if (type !== CHAT_DETAIL || !isString(tool_name) || !isString(json) || !isString(result)) return []

@@ -1,4 +1,5 @@
 import { signalOf, throwIfCancelled } from '../../core/cancellation.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type {
   Finish,
   FrameBatch,
@@ -18,7 +19,8 @@ import { type Family, stepOpening } from '../steps/family.ts'
 import { dispatch } from '../upstream/dispatch.ts'
 import type { Dispatched } from '../upstream/first-content.ts'
 import { type CallRunner, createCallRunner, type EndedCall, type WrittenCall } from './calls.ts'
-import { CHAT_DETAIL } from './former-calls.ts'
+import { startClock } from './clock.ts'
+import { chatDetailOf } from './former-calls.ts'
 import { nextRequest } from './next-request.ts'
 import type { ToolRequest } from './requested.ts'
 import { createStepReader, type Shown, type StepReader } from './step.ts'
@@ -56,6 +58,8 @@ interface Loop {
   step: Conversation
   steps: number
   settling: Promise<Closing> | null
+  /** Stops the clock of the step that runs. */
+  stopClock: () => void
   finish: Finish
   stopped: string | null
 }
@@ -85,15 +89,17 @@ export function createToolLoop(
     step: first,
     steps: 1,
     settling: null,
+    stopClock: () => undefined,
     finish: { choice: 0, reason: 'stop', native: null },
     stopped: null,
   }
   return {
     async start() {
-      const dispatched = await dispatch(first)
+      const dispatched = await dispatchStep(loop)
       return throughPlugins(first, { ...dispatched, frames: framesOf(loop, dispatched) })
     },
     async settle(ending) {
+      loop.stopClock()
       await settleStep(loop, ending)
       logContent(first, ending)
       return {
@@ -172,17 +178,8 @@ async function* framesOf(loop: Loop, dispatched: Dispatched): InferenceFrames & 
 /** A client of chat that answers its own calls has no other place for the results that the next turn needs. */
 function* carried({ first, shown }: Loop, results: readonly EndedCall[]): Generator<FrameBatch, void> {
   if (first.request.dialect !== 'chat' || results.length === 0) return
-  const events = results.map(({ call: { id, name, arguments: args }, message }): InferenceEvent => {
-    const index = shown.nextDetail++
-    const json = JSON.stringify(args)
-    const detail = {
-      type: CHAT_DETAIL,
-      tool_call_id: id,
-      tool_name: name,
-      arguments: json,
-      result: message,
-      index,
-    }
+  const events = results.map(({ call, message }): InferenceEvent => {
+    const detail = chatDetailOf(call, message, shown.nextDetail++)
     return { type: 'reasoning-detail', choice: 0, detail }
   })
   yield [{ events }]
@@ -218,7 +215,14 @@ async function* shownFrames(
     }
   } catch (error) {
     throw await stepFailed(loop, error, true)
+  } finally {
+    loop.stopClock()
   }
+}
+
+function dispatchStep(loop: Loop): Promise<Dispatched> {
+  loop.stopClock = startClock(loop.step, loop.endsAt, loop.stopped !== null)
+  return dispatch(loop.step)
 }
 
 /** The first step is settled by the reader of the reply, as without tools. `isBegun`: its reply broke off. */
@@ -226,7 +230,8 @@ async function stepFailed(loop: Loop, error: unknown, isBegun: boolean): Promise
   const { step, first } = loop
   if (step === first) return error
   end(step)
-  if (isBegun && first.request.stream && step.cancellation.reason === null)
+  const isAborted = step.cancellation.reason !== null && !(step.cancellation.reason instanceof GatewayError)
+  if (isBegun && first.request.stream && !isAborted)
     await settleStep(loop, 'truncated').catch(() => undefined)
   return fail(step, error)
 }
@@ -281,7 +286,7 @@ async function nextStep(loop: Loop): Promise<Dispatched> {
   loop.steps += 1
   loop.settling = null
   try {
-    return await dispatch(loop.step)
+    return await dispatchStep(loop)
   } catch (error) {
     throw await stepFailed(loop, error, false)
   }

@@ -217,6 +217,7 @@ export function errorForCaller(
   { cancellation, current, tries }: Pick<Generation, 'cancellation' | 'current' | 'tries'>,
 ): GatewayError {
   if (cancellation.reason instanceof ShutdownError) return shuttingDown(error)
+  if (cancellation.reason instanceof GatewayError) return cancellation.reason
   if (error instanceof GatewayError) return error
   if (error instanceof UpstreamError && current) return publicError(error, current, tries.slice(0, -1))
   return storageFailure(error) ?? new GatewayError(500, 'Internal server error', { cause: error })
