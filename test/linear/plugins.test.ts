@@ -3,7 +3,8 @@ import type { Message } from '../../src/core/request.ts'
 import { compress } from '../../src/plugins/context-compression/compress.ts'
 import { type Count, estimatedTokens } from '../../src/plugins/context-compression/tokens.ts'
 import { heal } from '../../src/plugins/response-healing/heal.ts'
-import { growthOf, growthText } from './timing.ts'
+import { matchesAny, patternOf } from '../../src/plugins/routers/models.ts'
+import { growthOf, growthText, isQuick } from './timing.ts'
 
 /** Broken answers of providers and conversations of callers take linear time. */
 
@@ -73,4 +74,21 @@ const CONVERSATIONS: Readonly<Record<string, (n: number) => Message[]>> = {
 test.each(Object.entries(CONVERSATIONS))('a conversation of %s that is shortened', async (_, make) => {
   const growth = await growthOf(5_000, make, (messages) => compress(messages, 500, count))
   expect(growth.isLinear, growthText(growth)).toBe(true)
+})
+
+test.each(['*', '*a', '*a*', 'a*b', 'openai*'])(
+  'a thousand patterns of %s are compared with a model quickly',
+  async (unit) => {
+    const patterns = Array.from({ length: 1_024 }, () => patternOf(unit.repeat(1_020 / unit.length)))
+    const compare = (i: number): boolean => matchesAny(`openai/gpt-${'a'.repeat(20)}-${i}x`, patterns)
+    expect(await isQuick(() => Array.from({ length: 100 }, (_, i) => compare(i)))).toBe(true)
+  },
+)
+
+test('an asterisk of a pattern stands for any text', () => {
+  const isMatch = (name: string, pattern: string): boolean => matchesAny(name, [patternOf(pattern)])
+  for (const pattern of ['a/b', '*', 'a*', '*b', 'a**b', 'a/*b', '*/*', '*a*/*b*'])
+    expect(isMatch('a/b', pattern)).toBe(true)
+  for (const pattern of ['', 'a', 'b*', '*a', 'a*b*b', '*bb', 'a/b*b'])
+    expect(isMatch('a/b', pattern)).toBe(false)
 })

@@ -2,10 +2,11 @@ import { badRequest, GatewayError } from '../../core/errors.ts'
 import { asNumber, asText, isObject, parseObject, textsIn } from '../../core/json.ts'
 import type { PluginOptions } from '../../core/plugin-options.ts'
 import { type InferenceRequest, newConversation } from '../../core/request.ts'
+import { turnAfterLong } from '../../core/turn.ts'
 import type { Plugin, PluginContext } from '../plugin.ts'
 import { type Classified, classify } from './classify.ts'
 import { textOfFirstTurn } from './first-turn.ts'
-import { type Choosable, choosable, matchesAny } from './models.ts'
+import { type Choosable, choosable, matchesAny, patternOf } from './models.ts'
 import { TASKS, type Task } from './words.ts'
 
 /** Chooses the models of `sluice/auto` by what the conversation asks for. */
@@ -41,7 +42,7 @@ async function chosen(
     workspaceId: context.caller.workspace.id,
     measured: context.measured,
   })
-  const models = allowed(all, options)
+  const models = await allowed(all, options)
   const prompt = textOfFirstTurn(request)
   const { classified, by } = await classifiedBy(prompt, options, context)
   const wanted = weightOf(options, classified.difficulty)
@@ -61,13 +62,20 @@ async function chosen(
 
 const SHOWN = 5
 
-function allowed(models: readonly Choosable[], options: PluginOptions): readonly Choosable[] {
-  const only = textsIn(options['allowed_models'])
-  const never = textsIn(options['excluded_models'])
+async function allowed(models: readonly Choosable[], options: PluginOptions): Promise<readonly Choosable[]> {
+  const only = textsIn(options['allowed_models']).map(patternOf)
+  const never = textsIn(options['excluded_models']).map(patternOf)
   const inTier = bandOf(options['cost_tier'])
-  const named = models.filter(
-    ({ id }) => (only.length === 0 || matchesAny(id, only)) && !matchesAny(id, never),
-  )
+  const named: Choosable[] = []
+  let startedAt = performance.now()
+  for (const model of models) {
+    const { id } = model
+    if ((only.length === 0 || matchesAny(id, only)) && !matchesAny(id, never)) named.push(model)
+    const turn = turnAfterLong(startedAt)
+    if (turn === undefined) continue
+    await turn
+    startedAt = performance.now()
+  }
   if (named.length === 0 && (only.length > 0 || never.length > 0))
     throw badRequest(
       'no configured model with a price matches allowed_models and excluded_models; GET /models lists them',

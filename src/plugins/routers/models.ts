@@ -54,17 +54,31 @@ const writesText = ({ outputModalities }: EndpointRecord): boolean =>
 const isDemo = ({ endpoints }: ModelRecord, { providersBySlug }: Snapshot): boolean =>
   endpoints.every(({ providerSlug }) => providersBySlug.get(providerSlug)?.kind === 'demo')
 
-/** True for a name that one of the patterns matches; `*` stands for any text. Linear in both. */
-export const matchesAny = (name: string, patterns: readonly string[]): boolean =>
+/** A pattern at its asterisks, each of which stands for any text; `length` is that of the rest. */
+export interface Pattern {
+  readonly pieces: readonly string[]
+  readonly length: number
+}
+
+export function patternOf(text: string): Pattern {
+  const [first = '', ...rest] = text.split('*')
+  const last = rest.pop()
+  const pieces = last === undefined ? [first] : [first, ...rest.filter((piece) => piece !== ''), last]
+  return { pieces, length: pieces.reduce((sum, piece) => sum + piece.length, 0) }
+}
+
+/** True for a name that one of the patterns matches. At most one step for each character of the name and pattern. */
+export const matchesAny = (name: string, patterns: readonly Pattern[]): boolean =>
   patterns.some((pattern) => matches(name, pattern))
 
-function matches(name: string, pattern: string): boolean {
-  const [first = '', ...pieces] = pattern.split('*')
-  const last = pieces.pop()
+function matches(name: string, { pieces, length }: Pattern): boolean {
+  if (length > name.length) return false
+  const [first = '', ...rest] = pieces
+  const last = rest.pop()
   if (last === undefined) return name === first
   if (!name.startsWith(first)) return false
   let at = first.length
-  for (const piece of pieces) {
+  for (const piece of rest) {
     const found = name.indexOf(piece, at)
     if (found === -1) return false
     at = found + piece.length
