@@ -1,32 +1,30 @@
 import type { JsonObject } from '../../core/events.ts'
-import { newGenerationId } from '../../core/ids.ts'
 import type { InferenceRequest } from '../../core/request.ts'
+import { keepBody } from '../../http/body-budget.ts'
 import type { PluginContext } from '../../plugins/plugin.ts'
 import type { Opening, RunDeps } from '../generation.ts'
 import { contentAt, countedContent } from '../request/url-contents.ts'
 import { placeOf } from '../request/user-urls.ts'
 import { facilitiesOf } from '../steps/facilities.ts'
 import { type Family, newStepTotals } from '../steps/family.ts'
-import { type Active, enabledPlugins } from './enabled.ts'
+import { callerClosed } from '../upstream/failure.ts'
+import type { Active } from './enabled.ts'
 
-type Asked = Omit<Opening<InferenceRequest>, 'id' | 'steps' | 'plugins'>
+/** An opening with the id of its generation, so that the steps of its plugins can name it. */
+type Asked = Omit<Opening<InferenceRequest>, 'steps' | 'plugins'> & { readonly id: string }
 
 /**
- * The opening as its plugins leave it; the same one without plugins, at no cost. Throws the caller's error. The
- * generation has its id already, so that its steps can name it.
+ * The opening as these plugins leave it. Rejects with the caller's error. The body keeps its memory, also after an early
+ * reply; after a rejection, here or later, `freeBody` gives it back.
  */
-export function withPlugins<Opened extends Asked>(opening: Opened, deps: RunDeps): Opened | Promise<Opened> {
-  const active = enabledPlugins(opening.request, opening.caller, deps.plugins)
-  return active.length === 0 ? opening : applied(opening, active, deps)
-}
-
-async function applied<Opened extends Asked>(
+export async function withPlugins<Opened extends Asked>(
   opening: Opened,
   active: readonly Active[],
   deps: RunDeps,
 ): Promise<Opened> {
+  keepBody(opening.incoming.body)
   const stages: JsonObject[] = []
-  const family: Family = { ...opening, id: newGenerationId(), steps: newStepTotals() }
+  const family: Family = { ...opening, steps: newStepTotals() }
   const fetchContent = countedContent(deps.fetchContent, opening.incoming.body)
   const contextOf = (request: InferenceRequest, signal: AbortSignal): PluginContext => ({
     ...facilitiesOf({ ...family, request, signal }, deps),
@@ -42,8 +40,10 @@ async function applied<Opened extends Asked>(
     report: (stage) => stages.push(stage),
   })
   let request: InferenceRequest = { ...opening.request, plugins: active.map(({ options }) => options) }
-  for (const { plugin, options } of active)
+  for (const { plugin, options } of active) {
     request = (await plugin.request?.(request, options, contextOf(request, opening.signal))) ?? request
-  const { id, steps } = family
-  return { ...opening, request, id, steps, plugins: { active, stages, contextOf } }
+    if (opening.signal.aborted) throw callerClosed(opening.signal.reason)
+  }
+  const { steps } = family
+  return { ...opening, request, steps, plugins: { active, stages, contextOf } }
 }

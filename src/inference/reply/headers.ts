@@ -1,9 +1,15 @@
 import { replyHeaders } from '../../http/reply-headers.ts'
-import type { Generation } from '../generation.ts'
+import type { Generation, Opening } from '../generation.ts'
+
+/** What the headers of a reply name. */
+interface Headed extends Pick<Generation, 'id' | 'cached'> {
+  readonly request: Pick<Generation['request'], 'apiType'>
+  readonly opening: Pick<Opening, 'incoming'>
+}
 
 /** The headers of any reply. Anthropic's clients read the request's id from `request-id`. */
 export function generationHeaders(
-  { id, request, opening, cached }: Generation,
+  { id, request, opening, cached }: Headed,
   contentType: string,
 ): Record<string, string> {
   const headers = replyHeaders(opening.incoming, contentType)
@@ -17,7 +23,7 @@ export const jsonHeaders = (generation: Generation): Record<string, string> =>
   generationHeaders(generation, 'application/json')
 
 /** The headers of a stream, which proxies must not buffer. */
-export function streamHeaders(generation: Generation, mediaType: string): Record<string, string> {
+export function streamHeaders(generation: Headed, mediaType: string): Record<string, string> {
   const headers = generationHeaders(generation, mediaType)
   headers['cache-control'] = 'no-cache, no-transform'
   headers['x-accel-buffering'] = 'no'

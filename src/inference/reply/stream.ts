@@ -7,7 +7,7 @@ import { fail } from '../settle.ts'
 import { CallerDisconnected } from '../upstream/abort.ts'
 import { streamHeaders } from './headers.ts'
 import type { TextStream } from './text-stream.ts'
-import { TIMED_OUT } from './ticker.ts'
+import { TIMED_OUT, type Ticker } from './ticker.ts'
 
 /** How long a stream waits for content before it sends status 200. Earlier failures get their own status. */
 const SILENCE_MS = 5_000
@@ -31,11 +31,12 @@ const EVENTS: NonNullable<Ingress['stream']> = {
 export async function streamResponse(
   stream: TextStream,
   form: Ingress['stream'] = EVENTS,
+  until = stream.generation.deps.ticker.now() + SILENCE_MS,
 ): Promise<Response> {
   const { generation } = stream
   let early: string | null
   try {
-    early = await untilStarted(stream, form.keepAlive)
+    early = await untilStarted(stream, form.keepAlive, until)
   } catch (error) {
     const failure = await fail(generation, error)
     end(generation)
@@ -51,15 +52,69 @@ export async function streamResponse(
   return new Response(body, { headers })
 }
 
+/** A reply that is not there yet, because plugins still change its request. */
+export interface ComingStream {
+  readonly coming: Promise<TextStream>
+  readonly ticker: Ticker
+  readonly form: Ingress['stream']
+  /** Of a reply that starts before its generation. */
+  headers(mediaType: string): Record<string, string>
+  /** The dialect's error event. */
+  failed(error: unknown): string
+}
+
+/**
+ * As `streamResponse`. If the stream has not come after a silence, the caller is sent status 200 and keep-alives, and a
+ * later failure as an error event.
+ */
+export async function streamOnceComing(late: ComingStream): Promise<Response> {
+  const { coming, ticker, form = EVENTS } = late
+  const until = ticker.now() + SILENCE_MS
+  const stream = await ticker.within(coming, SILENCE_MS)
+  if (stream !== TIMED_OUT) return streamResponse(stream, form, until)
+  const leave = (): void =>
+    void coming.then(
+      (begun) => begun.leave(new CallerDisconnected()),
+      () => undefined,
+    )
+  const body = directStream((writer) => sendOnceComing(late, writer, form.keepAlive), leave)
+  return new Response(body, { headers: late.headers(form.mediaType) })
+}
+
+async function sendOnceComing(
+  { coming, ticker, failed }: ComingStream,
+  writer: DirectWriter,
+  keepAlive: string,
+): Promise<void> {
+  const show = (text: string): void => {
+    writer.write(text)
+    writer.flush()
+  }
+  const clock = ticker.watch(() => {
+    show(keepAlive)
+    clock.due = ticker.now() + KEEP_ALIVE_MS
+  })
+  clock.due = ticker.now() + KEEP_ALIVE_MS
+  show(keepAlive)
+  const stream = await coming
+    .catch((error: unknown) => {
+      show(failed(error))
+      writer.end()
+      return null
+    })
+    .finally(clock.stop)
+  if (stream !== null) await send(stream, '', stream.next(), writer, keepAlive)
+}
+
 /**
  * Null once the first content has arrived. Else the text to send before it: half a second after the provider's reply
  * started, the start of the reply (fail-over stays possible until its content arrives), or the first keep-alive.
  */
-async function untilStarted(stream: TextStream, keepAlive: string): Promise<string | null> {
+async function untilStarted(stream: TextStream, keepAlive: string, until: number): Promise<string | null> {
   const { generation, starting } = stream
   const { ticker, now } = generation.deps
-  const until = ticker.now() + SILENCE_MS
-  for (let waitMs = BEGUN_MS; waitMs > 0; waitMs = Math.min(BEGUN_MS, until - ticker.now())) {
+  const wait = (): number => Math.min(BEGUN_MS, until - ticker.now())
+  for (let waitMs = wait(); waitMs > 0; waitMs = wait()) {
     if ((await ticker.within(starting, waitMs)) !== TIMED_OUT) return null
     const { replyStartedAt } = generation
     const text = replyStartedAt !== null && now() - replyStartedAt >= BEGUN_MS ? stream.begin() : ''

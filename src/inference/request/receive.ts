@@ -4,24 +4,15 @@ import { turnAfterLong } from '../../core/turn.ts'
 import type { UploadedFiles } from '../../core/uploaded-file.ts'
 import type { Ingress } from '../../dialects/dialect.ts'
 import { ingresses } from '../../dialects/index.ts'
-import { deferLine } from '../../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
 import { type Incoming, keepOpen } from '../../http/incoming.ts'
-import { textReply } from '../../http/text-reply.ts'
-import {
-  beginConversation,
-  type ConversationOpening,
-  completeReply,
-  streamedReply,
-} from '../conversation/run.ts'
+import type { ConversationOpening } from '../conversation/run.ts'
 import { withFilters } from '../filters/input/apply.ts'
 import type { RunDeps } from '../generation.ts'
-import { withPlugins } from '../plugins/apply.ts'
-import { jsonHeaders } from '../reply/headers.ts'
-import { streamResponse } from '../reply/stream.ts'
 import { cacheOptionsOf } from '../response-cache/cache-options.ts'
 import { wantsRoutingMetadata } from '../routing/metadata.ts'
+import { answer } from './answer.ts'
 import { withCarried } from './carried.ts'
 import { withFiles } from './file-ids.ts'
 import { withPreset } from './preset.ts'
@@ -108,17 +99,5 @@ export async function infer(
     signal,
     startedAt,
   }
-  const plugged = withPlugins(opening, deps.run)
-  const response = await answer(plugged instanceof Promise ? await plugged : plugged, deps.run)
-  deferLine(incoming)
-  return response
-}
-
-/** Admits a conversation and encodes its reply, in one piece or as a stream. */
-export async function answer(opening: ConversationOpening, deps: RunDeps): Promise<Response> {
-  const beginning = beginConversation(opening, deps)
-  const generation = beginning instanceof Promise ? await beginning : beginning
-  if (opening.request.stream)
-    return streamResponse(await streamedReply(generation, opening), opening.ingress.stream)
-  return textReply(await completeReply(generation, opening), jsonHeaders(generation))
+  return answer(opening, deps.run)
 }

@@ -1,5 +1,6 @@
 import type { Caller } from '../../core/caller.ts'
 import { retainsNothing } from '../../core/guardrail.ts'
+import { newGenerationId } from '../../core/ids.ts'
 import type { RememberedItems } from '../../core/remembered-items.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
@@ -7,19 +8,17 @@ import type { ResponseStore } from '../../core/stored-response.ts'
 import { turnAfterLong } from '../../core/turn.ts'
 import type { UploadedFiles } from '../../core/uploaded-file.ts'
 import { ingresses } from '../../dialects/index.ts'
-import { deferLine } from '../../http/access-log.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
 import { type Incoming, keepOpen } from '../../http/incoming.ts'
-import type { ConversationOpening } from '../conversation/run.ts'
 import { type FilteredBody, withFilters } from '../filters/input/apply.ts'
 import type { Opening, RunDeps } from '../generation.ts'
-import { withPlugins } from '../plugins/apply.ts'
+import { enabledPlugins } from '../plugins/enabled.ts'
 import type { ResponseRecorder } from '../reply/recorder.ts'
+import { answer, plugged } from '../request/answer.ts'
 import { withCarried } from '../request/carried.ts'
 import { withFiles } from '../request/file-ids.ts'
 import { withPreset } from '../request/preset.ts'
-import { answer } from '../request/receive.ts'
 import { checkUrls, type UserUrlDeps } from '../request/user-names.ts'
 import { cacheOptionsOf } from '../response-cache/cache-options.ts'
 import { wantsRoutingMetadata } from '../routing/metadata.ts'
@@ -93,28 +92,32 @@ export async function receive(incoming: Incoming, deps: ResponsesDeps): Promise<
 export async function createResponse(incoming: Incoming, deps: ResponsesDeps): Promise<Response> {
   const { request } = incoming
   const { startedAt, caller, state, resolved, opening } = await receive(incoming, deps)
-  const { store, background, retentionMs, remembered } = deps.responses
+  const { store, retentionMs, remembered } = deps.responses
   const { onLost } = deps.run
   const storing: StoreContext = { store, caller, state, resolved, startedAt, retentionMs, onLost }
-  const plugging = withPlugins({ ...opening, signal: request.signal }, deps.run)
-  const plugged = plugging instanceof Promise ? await plugging : plugging
-  const input = { ...plugged, ingress: ingresses.responses } satisfies Omit<
-    ConversationOpening,
-    'signal' | 'recorder'
-  >
-  if (state.background) {
-    const started = await background.start(storing, input, deps.run)
-    return startedResponse(started, incoming, deps)
-  }
   keepOpen(incoming)
+  if (state.background)
+    return startedResponse(await startBackground(storing, opening, deps, request.signal), incoming, deps)
   const recorder = state.store
     ? foregroundRecorder(storing)
     : rememberingRecorder(opening.request, caller, remembered)
   // Never cached with a previous response: its turns are input, and the reply contains its id.
   const cache = state.previousResponseId === null ? cacheOptionsOf(request.headers, caller) : undefined
-  const response = await answer({ ...input, recorder, cache, signal: request.signal }, deps.run)
-  deferLine(incoming)
-  return response
+  const { signal } = request
+  return answer({ ...opening, ingress: ingresses.responses, recorder, cache, signal }, deps.run)
+}
+
+function startBackground(
+  storing: StoreContext,
+  opening: Received['opening'],
+  { run, responses: { background } }: ResponsesDeps,
+  signal: AbortSignal,
+): Promise<BackgroundRun> {
+  const start = (changed: Received['opening']) =>
+    background.start(storing, { ...changed, ingress: ingresses.responses }, run)
+  const active = enabledPlugins(opening.request, opening.caller, run.plugins)
+  if (active.length === 0) return start(opening)
+  return plugged({ ...opening, signal, id: newGenerationId() }, active, run, start)
 }
 
 /** Inserts files, also of earlier turns: stored responses contain file ids instead of files. */
@@ -153,7 +156,6 @@ function startedResponse(
 ): Response {
   const headers = { 'cache-control': 'no-store', 'x-generation-id': response.generationId }
   if (events === null) return Response.json(reply, { headers })
-  keepOpen(incoming)
   const { ticker } = deps.run
   return follow({ source: events, startingAfter: -1, ticker, signal: incoming.request.signal, headers })
 }

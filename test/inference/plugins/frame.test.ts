@@ -2,12 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { forbidden } from '../../../src/core/errors.ts'
 import type { FrameBatch, InferenceFrames } from '../../../src/core/events.ts'
 import { newConversation } from '../../../src/core/request.ts'
-import { withPlugins } from '../../../src/inference/plugins/apply.ts'
 import type { Plugin } from '../../../src/plugins/plugin.ts'
 import { gatewayOfFile } from '../../file-setup.ts'
-import { API_KEY } from '../../gateway.ts'
 import { startUpstream, streamed, unary } from '../../upstream.ts'
-import { familyOf } from '../steps/family.ts'
 
 const upstream = startUpstream()
 const price = { prompt: '0.000001', completion: '0.000002' }
@@ -45,18 +42,6 @@ const chat = (more: Record<string, unknown> = {}) =>
   })
 const rows = (parentId: unknown) =>
   gateway.generations().filter((row) => row['parent_id'] === parentId || row['id'] === parentId)
-
-test('an opening without plugins stays the same object, at once', () => {
-  install({ id: ID, implied: () => null })
-  const { family } = familyOf(gateway, API_KEY)
-  const opening = {
-    ...family,
-    request: newConversation({ models: ['tiny'], messages: [] }),
-    wantsMetadata: false,
-    startedAt: 0,
-  }
-  expect(withPlugins(opening, run)).toBe(opening)
-})
 
 describe('a plugin that changes the request', () => {
   const shouting: Plugin = {
