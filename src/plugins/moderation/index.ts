@@ -97,9 +97,16 @@ async function refuseFlagged(
   stage('nothing was flagged')
 }
 
-/** A caller without money, or over a rate, is told so: it is not the fault of the moderation. */
+/**
+ * A caller without money, or over a rate, is told so: it is not the fault of the moderation. What its provider or the
+ * choice of it refuses is.
+ */
 const isLimit = (error: unknown): boolean =>
-  error instanceof GatewayError && (error.status === 402 || error.status === 429 || error.status === 499)
+  error instanceof GatewayError &&
+  error.metadata?.provider_name === undefined &&
+  error.availability === undefined &&
+  LIMITS.includes(error.status)
+const LIMITS: readonly number[] = [402, 403, 429, 499]
 
 const notJudged = (side: string, reason: string, cause: unknown): GatewayError =>
   new GatewayError(

@@ -204,18 +204,38 @@ describe('a moderation that fails', () => {
     expect(reply.service_metadata.pipeline[0].summary).toMatch(/^not judged, and let through: /)
   })
 
-  test('a limit is a limit, not a failure of the moderation', async () => {
-    const { key } = await gateway.makeKey({ limit: 0 })
-    const response = await gateway.call(
-      '/chat/completions',
-      {
-        model: 'tiny',
-        messages: [{ role: 'user', content: 'Hello' }],
-        plugins: [{ ...BY_MODEL, on_error: 'allow' }],
-      },
-      { authorization: `Bearer ${key}` },
-    )
-    expect(response.status).toBe(402)
+  test.each(['block', 'allow'])(
+    'a limit is a limit, not a failure of the moderation: %s',
+    async (on_error) => {
+      const poor = await gateway.makeKey({ limit: 0 })
+      const bounded = await gateway.makeGuardedKey({ limit_usd: 0.000001, reset_interval: 'daily' })
+      const statuses = await Promise.all(
+        [poor, bounded].map(async ({ key }) => {
+          const response = await gateway.call(
+            '/chat/completions',
+            {
+              model: 'tiny',
+              messages: [{ role: 'user', content: 'Hello' }],
+              plugins: [{ ...BY_MODEL, on_error }],
+            },
+            { authorization: `Bearer ${key}` },
+          )
+          const { error } = await response.json()
+          return [response.status, error.message.includes('moderation')]
+        }),
+      )
+      expect(statuses).toEqual([
+        [402, false],
+        [403, false],
+      ])
+    },
+  )
+
+  test('a rate limit of its provider is a failure of the moderation', async () => {
+    upstream.on('broken', () => Response.json({ error: { message: 'slow down' } }, { status: 429 }))
+    const plugin = { id: 'moderation', model: 'broken' }
+    expect((await chat('Hello', plugin)).status).toBe(503)
+    expect((await chat('Hello', { ...plugin, on_error: 'allow' })).status).toBe(200)
   })
 
   test.each([{ id: 'moderation' }, { id: 'moderation', rubric: 'Flag all' }])(
