@@ -26,16 +26,68 @@ export async function findGeneration(
 /** A reply needs at most a few dozen steps; more are in the ledger and not in its record. */
 const MOST_STEPS = 1_000
 
-/** The steps of a generation, in the order in which they began. */
-export const findSteps = (db: Db, parentId: string): Promise<GenerationRow[]> =>
-  Promise.resolve(
+/** The steps of a generation, in the order in which they began; null as `workspaceId`: of any workspace. */
+export function findSteps(db: Db, parentId: string, workspaceId: string | null): Promise<GenerationRow[]> {
+  const own: SQL | undefined = workspaceId === null ? undefined : eq(generations.workspace_id, workspaceId)
+  return Promise.resolve(
     db
       .select()
       .from(generations)
-      .where(eq(generations.parent_id, parentId))
+      .where(and(eq(generations.parent_id, parentId), own))
       .orderBy(asc(generations.id))
       .limit(MOST_STEPS),
   )
+}
+
+/**
+ * A generation that has steps and no row of its own: it still runs, or a plugin refused its request before it was routed.
+ * `step` is its first: who asked is the same.
+ */
+export const unsettledRow = (id: string, step: GenerationRow): GenerationRow => ({
+  ...step,
+  ...NOTHING,
+  id,
+})
+const NOTHING = {
+  model: '',
+  provider_slug: '',
+  provider_name: '',
+  endpoint_id: '',
+  upstream_id: null,
+  router: '',
+  service_tier: null,
+  streamed: false,
+  cancelled: false,
+  is_byok: false,
+  finish_reason: '',
+  native_finish_reason: null,
+  latency_ms: 0,
+  generation_time_ms: 0,
+  moderation_latency_ms: null,
+  tokens_prompt: 0,
+  tokens_completion: 0,
+  native_tokens_prompt: 0,
+  native_tokens_completion: 0,
+  native_tokens_completion_images: 0,
+  native_tokens_reasoning: 0,
+  native_tokens_cached: 0,
+  num_input_audio_prompt: 0,
+  num_media_prompt: 0,
+  num_media_completion: 0,
+  num_search_results: 0,
+  num_fetches: null,
+  web_search_engine: null,
+  response_cache_source_id: null,
+  usage_source: 'none',
+  cost_nano_usd: 0,
+  upstream_cost_nano_usd: null,
+  cache_discount_nano_usd: null,
+  provider_responses: null,
+  guardrails: null,
+  routing: null,
+  parent_id: null,
+  step: null,
+} satisfies Partial<GenerationRow>
 
 const costOf = (row: GenerationRow): number => (row.is_byok ? 0 : row.cost_nano_usd)
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { forbidden } from '../../../src/core/errors.ts'
 import type { FrameBatch, InferenceFrames } from '../../../src/core/events.ts'
-import { newConversation } from '../../../src/core/request.ts'
-import type { Plugin } from '../../../src/plugins/plugin.ts'
+import { type InferenceRequest, newConversation } from '../../../src/core/request.ts'
+import type { Plugin, PluginContext } from '../../../src/plugins/plugin.ts'
 import { gatewayOfFile } from '../../file-setup.ts'
 import { startUpstream, streamed, unary } from '../../upstream.ts'
 
@@ -156,6 +156,56 @@ test.each([false, true])('a step of a plugin is in the cost of the reply (stream
     .query<{ detail: string }, [string]>('EXPLAIN QUERY PLAN SELECT * FROM generations WHERE parent_id = ?')
     .all('gen-1')
   expect(plan[0]?.detail).toContain('generations_parent')
+})
+
+describe('a request that a plugin refuses after a step', () => {
+  const asking = (request: InferenceRequest, { ask }: PluginContext) =>
+    ask(newConversation({ models: ['other'], messages: request.messages }), { kind: 'panel' })
+
+  test.each([false, true])('has an id whose record shows the step (stream: %p)', async (stream) => {
+    install({
+      id: ID,
+      async request(request, _, context) {
+        await asking(request, context)
+        throw forbidden('Not that')
+      },
+    })
+    const response = await chat({ stream })
+    expect(response.status).toBe(403)
+    const id = response.headers.get('x-generation-id')
+    const { data } = await (await gateway.call(`/generation?id=${id}`)).json()
+    expect(data).toMatchObject({
+      id,
+      finish_reason: '',
+      tokens_prompt: 0,
+      total_cost: 0.00002,
+      parent_id: null,
+      steps: [{ kind: 'panel', model: 'other', total_cost: 0.00002 }],
+    })
+    const stranger = await gateway.manage('POST', '/workspaces', {
+      name: `Other ${stream}`,
+      slug: `o-${stream}`,
+    })
+    const { data: workspace } = await stranger.json()
+    const { key } = await gateway.makeKey({ workspace_id: workspace.id })
+    const hidden = await gateway.call(`/generation?id=${id}`, undefined, { authorization: `Bearer ${key}` })
+    expect(hidden.status).toBe(404)
+  })
+
+  test('because its step fails has its own id, not that of the step', async () => {
+    install({
+      id: ID,
+      async request(request, _, context) {
+        await asking(request, context)
+        return request
+      },
+    })
+    upstream.on('other', () => Response.json({ error: { message: 'no' } }, { status: 400 }))
+    const response = await chat()
+    expect(response.status).toBe(400)
+    const id = response.headers.get('x-generation-id')
+    expect(rows(id)).toMatchObject([{ parent_id: id, model: 'other', finish_reason: 'error' }])
+  })
 })
 
 describe('a plugin that looks at the reply', () => {

@@ -114,7 +114,9 @@ export const generation = t.Object({
   streamed: t.Boolean(),
   cancelled: t.Boolean({ description: 'The client disconnected before the end.' }),
   is_byok: t.Boolean(),
-  finish_reason: t.String(),
+  finish_reason: t.String({
+    description: 'Empty, with steps alone: it still runs, or a plugin refused its request.',
+  }),
   native_finish_reason: text,
   app_id: nullable(integer),
   origin: t.String(),

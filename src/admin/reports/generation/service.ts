@@ -1,11 +1,11 @@
 import type { Caller } from '../../../core/caller.ts'
-import { notFound } from '../../../core/errors.ts'
+import { type GatewayError, notFound } from '../../../core/errors.ts'
 import type { ContentLog, GenerationContent } from '../../../core/generation-content.ts'
 import { generationIdOf, newUuid } from '../../../core/ids.ts'
 import type { Snapshot, WorkspaceRecord } from '../../../core/snapshot.ts'
 import { atomically, type Database } from '../../../db/database.ts'
 import { generationFeedback } from '../../../db/tables.ts'
-import { findGeneration, findSteps } from '../../../ledger/generations.ts'
+import { findGeneration, findSteps, unsettledRow } from '../../../ledger/generations.ts'
 import { isBeforeAll } from '../../../ledger/prune.ts'
 import { formatRetention, type Retention } from '../../../ledger/retention.ts'
 import type { GenerationRow } from '../../../ledger/row.ts'
@@ -21,8 +21,14 @@ export interface GenerationDeps {
  * one that never was.
  */
 export async function getGeneration(deps: GenerationDeps, caller: Caller, id: string): Promise<Generation> {
-  const row = await visible(deps, caller, id)
-  return generationView(row, await findSteps(deps.database.db, row.id))
+  const { db } = deps.database
+  const generationId = generationIdOf(id)
+  const steps = await findSteps(db, generationId, workspaceOf(caller))
+  const row = await findGeneration(db, generationId, workspaceOf(caller))
+  if (row !== undefined) return generationView(row, steps)
+  const [first] = steps
+  if (first === undefined) throw unknown(deps, generationId)
+  return generationView(unsettledRow(generationId, first), steps)
 }
 
 export interface ContentDeps extends GenerationDeps {
@@ -74,12 +80,18 @@ export async function giveFeedback(
 }
 
 async function visible(deps: GenerationDeps, caller: Caller, id: string): Promise<GenerationRow> {
-  const workspaceId = caller.key.kind === 'management' ? null : caller.workspace.id
   const generationId = generationIdOf(id)
-  const row = await findGeneration(deps.database.db, generationId, workspaceId)
-  if (row === undefined) throw notFound(`There is no generation with this id${whyGone(deps, generationId)}`)
+  const row = await findGeneration(deps.database.db, generationId, workspaceOf(caller))
+  if (row === undefined) throw unknown(deps, generationId)
   return row
 }
+
+/** Whose generations a caller sees; null: all. */
+const workspaceOf = ({ key, workspace }: Caller): string | null =>
+  key.kind === 'management' ? null : workspace.id
+
+const unknown = (deps: GenerationDeps, id: string): GatewayError =>
+  notFound(`There is no generation with this id${whyGone(deps, id)}`)
 
 /** An id contains its time: a generation older than every stored row may have been pruned. */
 function whyGone({ database, retention }: GenerationDeps, id: string): string {
