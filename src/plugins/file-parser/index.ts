@@ -26,7 +26,7 @@ export const fileParser: Plugin = {
     // Without an engine, files go to endpoints that may read them as they are.
     const isNative = engine === 'native' || (engine === undefined && mayReadFiles(request, context))
     const isNamed = objectsIn(request.body['plugins']).some(({ id }) => id === ID)
-    const parts = found.filter((part) => isRead(part, isNative, isNamed))
+    const parts = found.filter((part) => isRead(part, isNative, isNamed && engine !== 'native'))
     if (parts.length === 0) return request
     // Of a request it is refused before; here it is of a workspace or a guardrail.
     if (engine === 'mistral-ocr') throw badRequest('"mistral-ocr" is not available', PLACE)
@@ -63,12 +63,15 @@ const hasFile = ({ content }: Message): boolean =>
   content !== null && typeof content !== 'string' && content.some(isFile)
 
 /** Unless the request names the plugin, files of text and media stay what the dialects make of them. */
-function isRead({ data = '', filename = '' }: FilePart, isNative: boolean, isNamed: boolean): boolean {
+function isRead({ data = '', filename = '' }: FilePart, isNative: boolean, mayReadText: boolean): boolean {
   const type = dataUrlHead(data)?.mediaType.toLowerCase() ?? ''
   if (/^(?:image|audio|video)\//.test(type)) return false
-  if (type === PDF || (type === '' && !TEXT_NAME.test(filename))) return !isNative
-  return isNamed
+  const isText = type === '' ? TEXT_NAME.test(filename) : TEXT_TYPE.test(type)
+  if (isText) return mayReadText
+  // Models that read files rarely read other kinds.
+  return !isNative || (mayReadText && type !== '' && type !== PDF)
 }
+const TEXT_TYPE = /^text\/|json$|xml$|yaml$/
 const TEXT_NAME = /\.(?:txt|md|csv|json|xml|ya?ml|html?)$/i
 
 /** True if an endpoint of the models reads files, or is not known not to. */

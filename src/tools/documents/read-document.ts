@@ -1,11 +1,15 @@
 import type { DocumentFile, DocumentText } from '../../core/document-reader.ts'
 import { decodePage } from '../web-fetch/charset.ts'
 import { readablePage } from '../web-fetch/readable.ts'
-import { MOST_CHARACTERS, Refusal } from './bounds.ts'
+import { MOST_CHARACTERS, Refusal, UNKNOWN } from './bounds.ts'
+import { readOffice } from './office.ts'
 import { readPdf } from './pdf.ts'
 
 /** The largest HTML: the libraries make objects of it. */
 const MOST_HTML_BYTES = 4 * 1024 * 1024
+
+/** The container of old and of encrypted documents. */
+const OLE = '\xd0\xcf\x11\xe0'
 
 type Read = Omit<DocumentText, 'hash'>
 
@@ -14,8 +18,12 @@ export async function readDocument({ name, mediaType, bytes }: DocumentFile): Pr
   const beginning = new TextDecoder('latin1').decode(bytes.subarray(0, 1_024))
   if (bytes.byteLength === 0) throw new Refusal('it is empty')
   if (beginning.includes('%PDF-')) return readPdf(bytes)
-  if (isBinary(beginning))
-    throw new Refusal('it is none of the kinds that this gateway reads: PDF, HTML and text')
+  if (beginning.startsWith('PK\x03\x04')) return readOffice(bytes)
+  if (beginning.startsWith(OLE))
+    throw new Refusal(
+      'it is encrypted, or of an old kind (.doc, .xls, .ppt). Save it as DOCX, XLSX, PPTX or PDF',
+    )
+  if (isBinary(beginning)) throw new Refusal(UNKNOWN)
   const text = decodePage(bytes, mediaType)
   if (!isHtml(name, mediaType, beginning)) return cut('text', text)
   if (bytes.byteLength > MOST_HTML_BYTES) throw new Refusal('HTML may have 4 MB at most')
