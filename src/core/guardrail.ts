@@ -36,6 +36,8 @@ export interface GuardrailRecord {
   readonly rules?: string
   /** Which plugins requests have always, never or by default; absent: the guardrail names none. */
   readonly plugins?: readonly PluginRule[]
+  /** Server tools that requests may not use, as they were set; absent: none. */
+  readonly disabledServerTools?: readonly string[]
   /** Filters on requests and replies; absent: none. */
   readonly filters?: ContentFilters
 }

@@ -7,7 +7,7 @@ import { index, json, table, text, uniqueIndex } from './columns.ts'
 import { contentFilter, contentFilterBuiltin } from './content-filters.ts'
 import * as field from './fields.ts'
 import { apiKeys } from './keys.ts'
-import { flag, names, oneOf, shownUuid, textsOf, usd, wordOf, words } from './kinds.ts'
+import { flag, names, oneOf, serverToolNames, shownUuid, textsOf, usd, wordOf, words } from './kinds.ts'
 import { pluginRules } from './plugins.ts'
 import { rateLimits } from './rate-limits.ts'
 import { byUser, ofWorkspace } from './table-parts.ts'
@@ -37,6 +37,7 @@ const fields = {
   allowed_data_regions: field.optional(regions),
   content_filter_builtins: field.optional(filters(contentFilterBuiltin, 50)),
   content_filters: field.optional(filters(contentFilter, 200)),
+  disabled_server_tools: field.optional(serverToolNames('guardrail')),
   enable_free_model_publication: field.optional(
     flag('Whether free models that publish prompts may be used.'),
   ),

@@ -27,6 +27,11 @@ export const names = (minItems: 0 | 1, maxItems: number, description: string) =>
     maxItems,
     description: `${description}; null: no restriction.`,
   })
+export const serverToolNames = (owner: string) =>
+  textsOf(Type.String({ minLength: 1, maxLength: 100 }), {
+    maxItems: 100,
+    description: `Server tools that requests of this ${owner} may not use.`,
+  })
 /** The share of generations that is sampled. */
 export const samplingRate = (description: string) => ({
   column: real(),

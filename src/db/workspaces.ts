@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { integer as wholeNumber } from '../http/schemas.ts'
 import { boolean, integer, json, table, text, timestamp, uniqueIndex } from './columns.ts'
 import * as field from './fields.ts'
-import { flag, oneOf, samplingRate, shownUuid, textsOf, words } from './kinds.ts'
+import { flag, oneOf, samplingRate, serverToolNames, shownUuid, words } from './kinds.ts'
 import { ofOrganization, users } from './organization-tables.ts'
 import { defaultPlugins } from './plugins.ts'
 import { rateLimits } from './rate-limits.ts'
@@ -22,10 +22,6 @@ const slug = {
   view: Type.String(),
 }
 const modelName = (use: string) => words({ minLength: 1, maxLength: 256, description: `${use}; null: none.` })
-const toolNames = textsOf(Type.String({ minLength: 1, maxLength: 100 }), {
-  maxItems: 100,
-  description: 'Server tools that requests of this workspace may not use.',
-})
 const keyIds = {
   column: json<number[]>(),
   body: Type.Array(wholeNumber({ minimum: 1 }), {
@@ -64,7 +60,7 @@ const fields = {
       'The order of endpoints unless the request sets it; null: spread by price.',
     ),
   ),
-  disabled_server_tools: field.optional(toolNames),
+  disabled_server_tools: field.optional(serverToolNames('workspace')),
   /** Set with the budgets. */
   include_byok_in_budgets: {
     ...field.given(boolean().notNull().default(false), Type.Boolean()),

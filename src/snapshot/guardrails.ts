@@ -113,6 +113,7 @@ const restricts = (row: Row): boolean =>
   row.limit_nano_usd !== null ||
   row.rate_limits !== null ||
   (row.plugins?.length ?? 0) > 0 ||
+  (row.disabled_server_tools?.length ?? 0) > 0 ||
   (row.content_filter_builtins?.length ?? 0) > 0 ||
   (row.content_filters?.length ?? 0) > 0
 
@@ -167,5 +168,6 @@ const recordOf =
     rules,
     ...(row.rate_limits && { rateLimits: row.rate_limits }),
     ...(row.plugins?.length && { plugins: row.plugins }),
+    ...(row.disabled_server_tools?.length && { disabledServerTools: row.disabled_server_tools }),
     ...(filters && { filters }),
   })

@@ -36,6 +36,7 @@ const FULL = {
   limit_usd: 25.5,
   reset_interval: 'monthly',
   plugins: [{ id: 'file-parser', enforcement: 'always', pdf: { engine: 'native' } }],
+  disabled_server_tools: ['openrouter:web_search'],
   rate_limits: {
     requests_per_minute: 600,
     tokens_per_minute: null,

@@ -39,7 +39,7 @@ const MAX_REPLY_BYTES = 64 * 1024
 export async function countTokens(input: CountInput, deps: RunDeps): Promise<number> {
   const { signal, snapshot } = input
   // The functions that stand for server tools count.
-  const asked = toolRequestOf(input.request, input.caller.workspace, deps.web)
+  const asked = toolRequestOf(input.request, input.caller, deps.web)
   const request = asked?.request ?? input.request
   const planned = plan({
     ...input,

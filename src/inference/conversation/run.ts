@@ -41,7 +41,7 @@ export function beginConversation(
   if (received.request.tools.length === 0) return beginStep(received, deps)
   const request = withNativeSearch(received.request, received.snapshot)
   const opening = request === received.request ? received : { ...received, request }
-  const asked = toolRequestOf(request, opening.caller.workspace, deps.web)
+  const asked = toolRequestOf(request, opening.caller, deps.web)
   if (asked === null) return beginStep(opening, deps)
   const steps = opening.steps ?? newStepTotals()
   const first = beginStep({ ...opening, request: asked.request, steps, cache: undefined }, deps)

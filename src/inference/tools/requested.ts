@@ -1,3 +1,4 @@
+import type { Caller } from '../../core/caller.ts'
 import { badRequest, forbidden } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { asList, defined, fieldsOf, isObject, isString, objectsIn, restOf } from '../../core/json.ts'
@@ -40,15 +41,11 @@ const PROGRAMS =
 
 /**
  * The tools that the gateway runs for this request; null without any. Throws a `GatewayError`: 403 for a tool that the
- * workspace has disabled, 400 for one that the gateway does not know or whose parameters are wrong.
+ * workspace or a guardrail has disabled, 400 for one that the gateway does not know or whose parameters are wrong.
  */
-export function toolRequestOf(
-  request: InferenceRequest,
-  workspace: WorkspaceRecord,
-  web: WebAccess,
-): ToolRequest | null {
+export function toolRequestOf(request: InferenceRequest, caller: Caller, web: WebAccess): ToolRequest | null {
   if (request.tools.every(isFunction)) return null
-  checkAllowed(request.tools, workspace)
+  checkAllowed(request.tools, caller)
   const toolOf = finderOf(request, web)
   // A request with a tool that another gateway runs goes there whole.
   if (
@@ -174,10 +171,19 @@ function chosen(choice: ToolChoice | undefined, byType: ReadonlyMap<string, stri
 const plainName = (type: string): string =>
   type.replace(PREFIX, '').replace(/(?:_preview)?(?:_\d{4}_?\d{2}_?\d{2})?$/, '')
 
-function checkAllowed(tools: readonly Tool[], { disabledServerTools }: WorkspaceRecord): void {
-  if (disabledServerTools === undefined) return
+function checkAllowed(tools: readonly Tool[], { workspace, key: { guardrails = [] } }: Caller): void {
+  const types = tools.map(typeOf).filter((type) => type !== '')
+  checkRules(types, workspace, 'The workspace')
+  for (const guardrail of guardrails) checkRules(types, guardrail, `The guardrail "${guardrail.name}"`)
+}
+
+function checkRules(
+  types: readonly string[],
+  { disabledServerTools = [] }: Pick<WorkspaceRecord, 'disabledServerTools'>,
+  owner: string,
+): void {
   const disabled = new Set(disabledServerTools.map(plainName))
-  const named = tools.map(typeOf).find((type) => type !== '' && disabled.has(plainName(type)))
-  if (named === undefined) return
-  throw forbidden(`The workspace has disabled the server tool ${JSON.stringify(named.slice(0, 60))}`)
+  const named = types.find((type) => disabled.has(plainName(type)))
+  if (named !== undefined)
+    throw forbidden(`${owner} has disabled the server tool ${JSON.stringify(named.slice(0, 60))}`)
 }

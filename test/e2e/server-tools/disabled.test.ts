@@ -41,3 +41,25 @@ test('a tool that the workspace has disabled is a 403 that names it, until it is
   await disable(null)
   expect((await gateway.call('/chat/completions', ask())).status).toBe(200)
 })
+
+test('a tool that a guardrail of the key has disabled is a 403 that names both; other keys may use it', async () => {
+  const made = await gateway.manage('POST', '/guardrails', {
+    name: 'No sums',
+    disabled_server_tools: ['calculator'],
+  })
+  expect(made.status).toBe(201)
+  const { id, disabled_server_tools } = (await made.json()).data
+  expect(disabled_server_tools).toEqual(['calculator'])
+  const { key, hash } = await gateway.makeKey({})
+  const assigned = await gateway.manage('POST', `/guardrails/${id}/assignments/keys`, { key_hashes: [hash] })
+  expect(assigned.status).toBe(200)
+  const asked = () => gateway.call('/chat/completions', ask(), { authorization: `Bearer ${key}` })
+  const response = await asked()
+  expect(response.status).toBe(403)
+  expect(await messageOf(response)).toBe(
+    'The guardrail "No sums" has disabled the server tool "openrouter:calculator"',
+  )
+  expect((await gateway.call('/chat/completions', ask())).status).toBe(200)
+  await gateway.manage('PATCH', `/guardrails/${id}`, { disabled_server_tools: null })
+  expect((await asked()).status).toBe(200)
+})

@@ -1,0 +1,1 @@
+ALTER TABLE `guardrails` ADD `disabled_server_tools` text;
