@@ -10,14 +10,33 @@ const bodies = {
 }
 
 /** A harmless request for each hostile reply, in each dialect of callers, streamed and not. */
-export const replyRequests: readonly Shape[] = [...replies.keys()]
-  .filter((model) => !model.endsWith('-plain'))
+const models = [...replies.keys()].filter((model) => !model.endsWith('-plain'))
+
+const answered: readonly Shape[] = models.flatMap((model) =>
+  CALLERS.flatMap((dialect) =>
+    [true, false].map((stream) => ({
+      name: `${model} → ${dialect}${stream ? ', streamed' : ''}`,
+      path: API + bodies[dialect].path,
+      body: () => `{"model":"${model}","stream":${stream},${bodies[dialect].rest}}`,
+    })),
+  ),
+)
+
+/** Responses that are kept as a whole; the events of a background response are kept, too. */
+const kept: readonly Shape[] = models
+  .filter((model) => model.startsWith('chat-') || model.startsWith('responses-'))
   .flatMap((model) =>
-    CALLERS.flatMap((dialect) =>
-      [true, false].map((stream) => ({
-        name: `${model} → ${dialect}${stream ? ', streamed' : ''}`,
-        path: API + bodies[dialect].path,
-        body: () => `{"model":"${model}","stream":${stream},${bodies[dialect].rest}}`,
-      })),
-    ),
+    (
+      [
+        ['stored', '"store":true'],
+        ['stored, streamed', '"store":true,"stream":true'],
+        ['in the background, streamed', '"store":true,"background":true,"stream":true'],
+      ] as const
+    ).map(([name, fields]) => ({
+      name: `${model} → responses, ${name}`,
+      path: API + bodies.responses.path,
+      body: () => `{"model":"${model}",${fields},${bodies.responses.rest}}`,
+    })),
   )
+
+export const replyRequests: readonly Shape[] = [...answered, ...kept]

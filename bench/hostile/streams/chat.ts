@@ -1,5 +1,5 @@
 import { list, long, nested } from '../shape.ts'
-import { COUNT, data, logprob, many, manyFields, once, type Stream } from './stream.ts'
+import { COUNT, data, LONG_PARTS, logprob, many, manyFields, once, PART, type Stream } from './stream.ts'
 
 const chatChunk = (delta: string, finish = 'null', more = ''): string =>
   `{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":${delta},"finish_reason":${finish}${more}}]}`
@@ -102,6 +102,23 @@ export const chat: Stream = {
         chatChunk(
           `{"tool_calls":[{"index":0,"id":"a","function":{"name":"look","arguments":"${long(scale, '[')}"}}]}`,
         ),
+      CHAT_END,
+    ),
+    'stream-text-parts': many([], LONG_PARTS, () => chatChunk(`{"content":"${PART}"}`), CHAT_END),
+    'stream-reasoning-parts': many(
+      [],
+      LONG_PARTS,
+      () => chatChunk(`{"reasoning_content":"${PART}"}`),
+      CHAT_END,
+    ),
+    'stream-arguments-parts': many(
+      [
+        chatChunk(
+          '{"tool_calls":[{"index":0,"id":"a","function":{"name":"look","arguments":"{\\"a\\":\\""}}]}',
+        ),
+      ],
+      LONG_PARTS,
+      () => chatChunk(`{"tool_calls":[{"index":0,"function":{"arguments":"${PART}"}}]}`),
       CHAT_END,
     ),
     'stream-usages': many(

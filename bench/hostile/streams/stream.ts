@@ -12,6 +12,10 @@ export interface Stream {
 
 export const COUNT = 100_000
 
+/** A long text in parts, of 64 MB in all: more than any one event may hold. */
+export const LONG_PARTS = 1000
+export const PART = 'word '.repeat(12_800)
+
 export const data = (payload: string): string => `data: ${payload}\n\n`
 
 /** `head`, one event for each index, `tail`. */
