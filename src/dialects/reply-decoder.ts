@@ -1,5 +1,5 @@
 import { UpstreamError } from '../core/errors.ts'
-import type { InferenceFrame, JsonObject, ReasoningDetail } from '../core/events.ts'
+import type { InferenceEvent, InferenceFrame, JsonObject, ReasoningDetail } from '../core/events.ts'
 import { asList, parseUnchecked } from '../core/json.ts'
 import { excessOf, MAX_TEXT_DEPTH, MAX_TEXT_ESCAPES, type TextExcess } from '../core/json-excess.ts'
 import type { Shortcut } from './shortcut.ts'
@@ -66,20 +66,43 @@ export function checkAnnotations(count: number): void {
 /** Tokens with `logprobs` in one event, or in a reply that is not streamed: a longer answer has them in several events. */
 export const MOST_TOKENS_AT_ONCE = 40_000
 
+/**
+ * UTF-16 units of a reply's text, reasoning and arguments together, some 2,500,000 tokens: Responses repeat them at the
+ * end, in steps that each write one of them out.
+ */
+export const MOST_CHARACTERS = 10_000_000
+
 /** Counts these pieces of one reply. Throws `malformed` if there are too many. */
 type PieceCount = (frame: InferenceFrame) => void
 
 export function createPieceCount(): PieceCount {
   let sealed = 0
   let annotations = 0
+  let characters = 0
   return ({ events }) => {
     for (const event of events) {
+      characters += charactersOf(event)
+      if (characters > MOST_CHARACTERS)
+        throw tooMany('characters of text, reasoning and arguments', MOST_CHARACTERS)
       if (event.type === 'reasoning-detail' && isSealedPiece(event.detail)) sealed += 1
       else if (event.type === 'logprobs') checkTokens(tokensIn(event.logprobs))
       else if (event.type === 'annotation' || event.type === 'image') annotations += 1
     }
     if (sealed > MOST_SEALED_PIECES) throw tooMany('signed pieces of reasoning', MOST_SEALED_PIECES)
     checkAnnotations(annotations)
+  }
+}
+
+function charactersOf(event: InferenceEvent): number {
+  switch (event.type) {
+    case 'text-delta':
+    case 'refusal-delta':
+    case 'reasoning-delta':
+      return event.text.length
+    case 'tool-call-delta':
+      return event.json.length
+    default:
+      return 0
   }
 }
 

@@ -28,7 +28,7 @@ export function createEventTaker(decoder: ReplyDecoder): EventTaker {
     try {
       const frame = isTail ? decoder.takeTail(name, data) : decoder.takeEvent(name, data)
       if (frame !== undefined) {
-        if (frame.plainText === undefined) countPieces(frame)
+        countPieces(frame)
         batch.push(frame)
       }
       const reported = decoder.failure()
@@ -42,6 +42,7 @@ export function createEventTaker(decoder: ReplyDecoder): EventTaker {
   function readRuns(text: string, from: number): number {
     let end = from
     for (let frame = shortcut?.readRun(text, end); frame; frame = shortcut?.readRun(text, end)) {
+      countPieces(frame)
       batch.push(frame)
       end = shortcut?.end ?? end
     }

@@ -13,7 +13,7 @@ import { messagesBody } from '../../src/dialects/messages/schema.ts'
 import { embeddingsBody } from '../../src/dialects/operations/embeddings.ts'
 import { imagesBody } from '../../src/dialects/operations/images.ts'
 import { rerankBody } from '../../src/dialects/operations/rerank.ts'
-import { MOST_CALLS } from '../../src/dialects/reply-decoder.ts'
+import { MOST_CALLS, MOST_CHARACTERS } from '../../src/dialects/reply-decoder.ts'
 import { responsesIngress } from '../../src/dialects/responses/index.ts'
 import { documentedBody } from '../../src/dialects/responses/schema.ts'
 import { read } from './replies.ts'
@@ -138,6 +138,26 @@ describe('a reply with too many tool calls is malformed', () => {
     expect(thrown).toMatchObject({
       kind: 'malformed',
       reason: `the reply has more than ${MOST_CALLS} tool calls`,
+    })
+  })
+})
+
+describe('a reply of more characters than any model writes is malformed', () => {
+  const part = 'word '.repeat(100_000)
+  const deltas = {
+    text: { content: part },
+    reasoning: { reasoning: part },
+    arguments: { tool_calls: [{ index: 0, id: 'c', function: { name: 'a', arguments: part } }] },
+  }
+  test.each(Object.entries(deltas))('%s', async (_, delta) => {
+    const event = `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta }] })}\n\n`
+    const end = `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\n`
+    const most = MOST_CHARACTERS / part.length
+    await read('chat', event.repeat(most) + end, true)
+    const thrown = await read('chat', event.repeat(most + 1) + end, true).catch((error: unknown) => error)
+    expect(thrown).toMatchObject({
+      kind: 'malformed',
+      reason: `the reply has more than ${MOST_CHARACTERS} characters of text, reasoning and arguments`,
     })
   })
 })
