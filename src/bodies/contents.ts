@@ -1,5 +1,6 @@
 import { and, eq, gt } from 'drizzle-orm'
 import type { EndedContent, GenerationContent } from '../core/generation-content.ts'
+import { jsonInSteps } from '../core/json-steps.ts'
 import { loggedContents } from '../db/bodies-tables.ts'
 import { atomically, type Database } from '../db/database.ts'
 import type { Place, Sealer } from '../db/seal.ts'
@@ -36,7 +37,7 @@ export interface ContentStore {
 export function createContentStore({ bodies, sealer, now, retentionMs }: ContentStoreDeps): ContentStore {
   return {
     async seal({ generationId, workspaceId, content }) {
-      const { bytes, clearBytes } = await pack(JSON.stringify(await content()))
+      const { bytes, clearBytes } = await pack(await jsonInSteps(await content()))
       const at = now()
       return {
         generation_id: generationId,

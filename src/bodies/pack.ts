@@ -1,3 +1,5 @@
+import { turnAfterLong } from '../core/turn.ts'
+
 /** The plaintext before encryption: a byte with the format, then the text, compressed if that saves space. */
 
 const PLAIN = 0
@@ -15,8 +17,9 @@ export interface Packed {
   readonly clearBytes: number
 }
 
-export async function pack(text: string): Promise<Packed> {
-  const clear = Buffer.from(text)
+/** `texts`: one text, in pieces. */
+export async function pack(texts: readonly string[]): Promise<Packed> {
+  const clear = await bytesOf(texts)
   if (clear.length < WORTH_COMPRESSING_BYTES) return { bytes: marked(PLAIN, clear), clearBytes: clear.length }
   const compressed =
     clear.length > LONG_BYTES
@@ -25,6 +28,19 @@ export async function pack(text: string): Promise<Packed> {
   // Images are compressed already.
   const bytes = compressed.length < clear.length ? marked(ZSTD, compressed) : marked(PLAIN, clear)
   return { bytes, clearBytes: clear.length }
+}
+
+async function bytesOf(texts: readonly string[]): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let begunAt = performance.now()
+  for (const text of texts) {
+    pieces.push(Buffer.from(text))
+    const turn = turnAfterLong(begunAt)
+    if (turn === undefined) continue
+    await turn
+    begunAt = performance.now()
+  }
+  return Buffer.concat(pieces)
 }
 
 export async function unpack(bytes: Uint8Array): Promise<string> {

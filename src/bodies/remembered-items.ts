@@ -66,7 +66,7 @@ export function createRememberedItems(options: RememberedItemsOptions): Remember
   async function store(batch: readonly Waiting[]): Promise<void> {
     const rows: Row[] = []
     for (const { rowId, workspaceId, json, at } of batch) {
-      const { bytes } = await pack(json)
+      const { bytes } = await pack([json])
       const sealed = sealer.sealBytes(bytes, placeOf(rowId, workspaceId))
       rows.push({ id: rowId, workspace_id: workspaceId, expires_at: new Date(at + keepMs), sealed })
       await turn()

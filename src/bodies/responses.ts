@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, sql } from 'drizzle-orm'
 import { isObject } from '../core/json.ts'
+import { jsonInSteps } from '../core/json-steps.ts'
 import { isFinal, RESPONSE_STATUSES, statusesBefore } from '../core/response-status.ts'
 import type { ResponseStore, StoredReply, StoredResponse } from '../core/stored-response.ts'
 import { type ResponsePart, responseItems, responseParts, responses } from '../db/bodies-tables.ts'
@@ -22,8 +23,8 @@ export function createResponseStore(deps: ResponseStoreDeps): ResponseStore {
 
     async keep(response, { reply, input, itemIds }) {
       const parts = [
-        await partRow(sealer, response, 'reply', JSON.stringify(reply)),
-        await partRow(sealer, response, 'input', JSON.stringify(input)),
+        await partRow(sealer, response, 'reply', await jsonInSteps(reply)),
+        await partRow(sealer, response, 'input', await jsonInSteps(input)),
       ]
       await atomically(bodies, (tx) => [
         tx.insert(responses).values(rowOf(response)),
@@ -36,7 +37,7 @@ export function createResponseStore(deps: ResponseStoreDeps): ResponseStore {
       const [row] = await db.select().from(responses).where(living(id)).limit(1)
       if (row === undefined) return false
       const response = responseOf(row)
-      const { clear_bytes, sealed } = await partRow(sealer, response, 'reply', JSON.stringify(reply))
+      const { clear_bytes, sealed } = await partRow(sealer, response, 'reply', await jsonInSteps(reply))
       // Encryption takes a moment, so the statement checks the status again.
       const mayFollow = and(eq(responses.id, id), inArray(responses.status, statusesBefore(status)))
       const isReply = and(eq(responseParts.response_id, id), eq(responseParts.part, 'reply'))
@@ -70,7 +71,7 @@ export function createResponseStore(deps: ResponseStoreDeps): ResponseStore {
     },
 
     async addEvents(response, { first, last, text }) {
-      const row = await partRow(sealer, response, 'events', text, first, last)
+      const row = await partRow(sealer, response, 'events', [text], first, last)
       // If the response was deleted while it ran, its events are dropped.
       const found = await db.select({ id: responses.id }).from(responses).where(living(response.id))
       if (found.length > 0) await db.insert(responseParts).values(row)
@@ -82,11 +83,11 @@ async function partRow(
   sealer: Sealer,
   { id, workspaceId }: StoredResponse,
   part: ResponsePart,
-  text: string,
+  texts: readonly string[],
   first = 0,
   last = 0,
 ) {
-  const { bytes, clearBytes } = await pack(text)
+  const { bytes, clearBytes } = await pack(texts)
   const sealed = sealer.sealBytes(bytes, placeOf(id, workspaceId, part, first))
   return { response_id: id, part, first, last, clear_bytes: clearBytes, sealed }
 }

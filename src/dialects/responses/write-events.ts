@@ -1,12 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
 import { asList, isObject } from '../../core/json.ts'
+import { type JsonText, knownJson, rememberJson, SHORT_TEXT_CHARACTERS } from '../../core/json-steps.ts'
 import { oneLine } from '../json-text.ts'
-
-/**
- * JSON text; as a list if it is long. The end of a stream repeats its text five times: in lists the text is in memory
- * once, and no step copies all of it.
- */
-export type JsonText = string | readonly string[]
 
 /** Writes the events of one stream: each has its name and the next `sequence_number`, from 0. */
 export interface EventWriter {
@@ -45,9 +40,6 @@ export interface EntryList {
   /** False where `values` takes long: it reads the text. */
   isAtHand(): boolean
 }
-
-/** Of one list, or one field. */
-const SHORT_TEXT_CHARACTERS = 64 * 1024
 
 /** Held as text: that many objects would be written out four times, and would hold up the garbage collector. */
 function createTextList(): EntryList {
@@ -165,7 +157,6 @@ const TEXT_DELTA_BETWEEN = TEXT_DELTA_CLOSE + TEXT_DELTA_OPEN
 
 export function createEventWriter(): EventWriter {
   let next = 0
-  const known = new WeakMap<JsonObject, JsonText>()
   /** The end of a stream repeats its text five times. */
   let last: { readonly text: string; readonly json: JsonText } = { text: '', json: '""' }
   let hold: ((text: string) => void) | null = null
@@ -204,10 +195,10 @@ export function createEventWriter(): EventWriter {
         if (value !== last.text) last = { text: value, json: longAsList(oneLine(JSON.stringify(value))) }
         return last.json
       }
-      const written = isObject(value) ? known.get(value) : undefined
+      const written = isObject(value) ? knownJson(value) : undefined
       return written ?? longAsList(oneLine(JSON.stringify(value) ?? 'null'))
     },
-    remember: (object, json) => void known.set(object, json),
+    remember: rememberJson,
     jsonWith,
     createList: createTextList,
     terminate: () => emit('', 'data: [DONE]\n\n', ''),

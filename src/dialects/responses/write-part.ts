@@ -1,7 +1,8 @@
 import type { JsonObject, UrlCitation } from '../../core/events.ts'
 import { asList, isObject, textOf } from '../../core/json.ts'
+import type { JsonText } from '../../core/json-steps.ts'
 import { isUrlCitation } from '../citation.ts'
-import { type EntryList, type EventWriter, type JsonText, linked, writeTextDelta } from './write-events.ts'
+import { type EntryList, type EventWriter, linked, writeTextDelta } from './write-events.ts'
 
 /** One part of a message's content, while it comes. */
 export interface Part {

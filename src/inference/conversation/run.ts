@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import { retainsNothing } from '../../core/guardrail.ts'
+import { jsonInSteps } from '../../core/json-steps.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { InferenceResult, ReplyContext } from '../../core/result.ts'
 import { turnAfterLong, turnOfLoop } from '../../core/turn.ts'
@@ -115,19 +116,19 @@ const uncounted = (): void => undefined
 const SHORT_CHARACTERS = 1024 * 1024
 
 const lengthOf = ({ choices }: InferenceResult): number =>
-  choices.reduce((sum, { text, reasoning }) => sum + text.length + reasoning.length, 0)
+  choices.reduce(
+    (sum, { text, reasoning, toolCalls }) =>
+      toolCalls.reduce(
+        (before, call) => before + call.arguments.length,
+        sum + text.length + reasoning.length,
+      ),
+    0,
+  )
 
-/** As `JSON.stringify` writes it; each field of a long reply in its own step. Responses repeat their text in two of them. */
+/** As `JSON.stringify` writes it. */
 async function jsonOf(reply: JsonObject, length: number): Promise<string> {
   if (length <= SHORT_CHARACTERS) return JSON.stringify(reply)
-  const fields: string[] = []
-  for (const [name, value] of Object.entries(reply)) {
-    const startedAt = performance.now()
-    const field = JSON.stringify({ [name]: value }).slice(1, -1)
-    if (field !== '') fields.push(field)
-    await turnAfterLong(startedAt)
-  }
-  const json = `{${fields.join(',')}}`
+  const json = (await jsonInSteps(reply)).join('')
   await turnOfLoop()
   return json
 }

@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  createEventWriter,
-  type JsonText,
-  jsonList,
-  jsonWith,
-  MUTE,
-} from '../../../src/dialects/responses/write-events.ts'
+import type { JsonText } from '../../../src/core/json-steps.ts'
+import { createEventWriter, jsonList, jsonWith, MUTE } from '../../../src/dialects/responses/write-events.ts'
 import { createBlockSplitter } from '../../../src/inference/responses/event-log.ts'
 
 const textOf = (json: JsonText): string => [json].flat().join('')

@@ -1,5 +1,6 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import type { InferenceEvent, InferenceFrame } from '../../../src/core/events.ts'
+import { jsonInSteps } from '../../../src/core/json-steps.ts'
 import { writeResponsesStream } from '../../../src/dialects/responses/write-stream.ts'
 import { checkStream } from './stream-order.ts'
 import { CLOSING, reply } from './written.ts'
@@ -60,4 +61,16 @@ test('no held text is longer than the text of the reply as JSON', () => {
   expect(held.join('').length).toBeGreaterThan(5 * json)
   // A delta has its own fields beside the text.
   expect(longest).toBeLessThan(json + 1000)
+})
+
+test('a response with thousands of tokens is stored from the texts of its stream: no list is parsed', async () => {
+  const writer = writeResponsesStream(reply())
+  for (const each of [thought, logprobs, call, text(LONG)]) writer.write(each)
+  writer.end(CLOSING)
+  const parse = spyOn(JSON, 'parse')
+  const json = (await jsonInSteps(writer.reply?.())).join('')
+  const parsed = parse.mock.calls.length
+  parse.mockRestore()
+  expect(parsed).toBe(0)
+  expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(writer.reply?.())))
 })
