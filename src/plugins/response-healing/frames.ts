@@ -38,13 +38,19 @@ interface Outcome {
 export async function* healedFrames(frames: InferenceFrames, healing: Healing): AsyncGenerator<FrameBatch> {
   const held: InferenceFrame[] = []
   const answers = createAnswers()
+  let size = 0
   for await (const batch of frames) {
     const passing: InferenceFrame[] = []
     for (const frame of batch) {
       for (const event of frame.events) answers.take(event)
       if (held.length === 0 && !frame.events.some(isHeld)) passing.push(frame)
-      else held.push(frame)
+      else {
+        held.push(frame)
+        size += sizeOf(frame)
+      }
     }
+    if (size > MOST_HELD)
+      throw new GatewayError(502, `response-healing: the reply is longer than ${MOST_HELD} characters`)
     if (passing.length > 0) yield passing
   }
   const { texts, outcomes } = await judged(answers.toHeal(), healing)
@@ -53,6 +59,20 @@ export async function* healedFrames(frames: InferenceFrames, healing: Healing): 
   }
   if (texts.size > 0) yield rewritten(held, texts)
   else if (held.length > 0) yield held
+}
+
+/** Characters of a reply that is held back. */
+const MOST_HELD = 4_000_000
+/** Of a frame without text. */
+const FRAME_SIZE = 8
+
+function sizeOf({ events }: InferenceFrame): number {
+  let size = FRAME_SIZE
+  for (const event of events) {
+    if ('text' in event) size += event.text.length
+    else if ('json' in event) size += event.json.length
+  }
+  return size
 }
 
 /** Text, and what a provider's own form repeats of it. */

@@ -142,6 +142,18 @@ test('an error of the provider comes through, without half of an answer', async 
   expect(left).toEqual([])
 })
 
+test.each([said('a'.repeat(100_000)), said('')])('a reply without end is not held back', async (frame) => {
+  let read = 0
+  async function* endless() {
+    for (; read < 10_000; read++) yield Array.from({ length: 100 }, () => frame)
+  }
+  const healing: Healing = { schema: null, isStream: true, report: () => undefined }
+  const leaving = Array.fromAsync(healedFrames(endless(), healing))
+  expect(leaving).rejects.toThrow('longer than 4000000 characters')
+  await leaving.catch(() => undefined)
+  expect(read).toBeLessThan(6_000)
+})
+
 test('between two long answers the event loop serves others', async () => {
   let turns = 0
   const long = (choice: number): InferenceFrame => ({
