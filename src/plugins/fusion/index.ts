@@ -1,5 +1,6 @@
 import { badRequest, GatewayError } from '../../core/errors.ts'
 import type { Asked } from '../../core/facilities.ts'
+import { defined } from '../../core/json.ts'
 import type { PluginOptions } from '../../core/plugin-options.ts'
 import { type InferenceRequest, newConversation } from '../../core/request.ts'
 import { withMaterial } from '../last-turn.ts'
@@ -96,7 +97,8 @@ const failureOf = (model: string, reason: unknown): Failed =>
 /** Functions are declared, so that former calls are understood, and may not be called. */
 function draftRequest(model: string, request: InferenceRequest): InferenceRequest {
   const tools = request.tools.filter(({ type }) => type === 'function')
-  return newConversation({
+  const { only, ignore, maxPrice } = request.preferences
+  const draft = newConversation({
     models: [model],
     messages: request.messages,
     sampling: request.sampling,
@@ -104,6 +106,7 @@ function draftRequest(model: string, request: InferenceRequest): InferenceReques
     ...(request.reasoning && { reasoning: request.reasoning }),
     ...(tools.length > 0 && { tools, toolChoice: 'none' as const }),
   })
+  return { ...draft, preferences: { ...draft.preferences, ...defined({ only, ignore, maxPrice }) } }
 }
 
 const textOf = ({ result }: Asked): string => result.choices[0]?.text.trim() ?? ''

@@ -200,3 +200,12 @@ describe('presets', () => {
     expect(panelOf(preset, { models: directory(models), providersBySlug: new Map() })).toEqual(expected)
   })
 })
+
+test.each([{ ignore: ['lab'] }, { only: ['other'] }, { max_price: { prompt: 0.01 } }])(
+  'a panel keeps to the providers and prices of the request: %j',
+  async (provider) => {
+    const response = await fuse({ provider })
+    expect(response.status).toBe(404)
+    expect(upstream.seen).toEqual([])
+  },
+)
