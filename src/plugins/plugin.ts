@@ -14,7 +14,9 @@ import type { Content } from '../net/content.ts'
 export interface Plugin<Options extends PluginOptions = PluginOptions> {
   readonly id: string
   /** The options of a request that has the plugin without naming it, for example by its model; null: it has not. */
-  implied?(request: InferenceRequest, caller: Caller): Options | null
+  implied?(request: InferenceRequest): Options | null
+  /** True for a request that has the plugin unless the request, its workspace or a guardrail says otherwise. */
+  isUsual?(request: InferenceRequest, caller: Caller): boolean
   /**
    * Runs before the plan. Returns the request, changed or not (with `rewritten` if its messages or tools are), or throws
    * the caller's error. Never changes `request` itself.

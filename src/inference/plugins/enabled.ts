@@ -31,12 +31,15 @@ export function enabledPlugins(
   const rules = guardrails === undefined ? NO_RULES : rulesIn(guardrails)
   const active: Active[] = []
   for (const plugin of known) {
-    const implied = plugin.implied?.(request, caller) ?? null
-    if (implied === null && own.length === 0 && ofWorkspace.length === 0 && rules.length === 0) continue
+    const implied = plugin.implied?.(request) ?? null
+    const isUsual = plugin.isUsual?.(request, caller) === true
+    const isNowhere = own.length === 0 && ofWorkspace.length === 0 && rules.length === 0
+    if (implied === null && !isUsual && isNowhere) continue
     const isOwn = ({ id }: PluginOptions): boolean => id === plugin.id
     const asked = [...(implied === null ? [] : [implied]), ...own.filter(isOwn)]
     const options = optionsOf(
       plugin.id,
+      isUsual,
       asked,
       ofWorkspace.filter(isOwn),
       rules.filter(({ rule }) => isOwn(rule)),
@@ -62,6 +65,7 @@ const rulesIn = (guardrails: readonly GuardrailRecord[]): readonly Ruled[] =>
 /** Null: the request does not have the plugin. */
 function optionsOf(
   id: string,
+  isUsual: boolean,
   asked: readonly PluginOptions[],
   ofWorkspace: readonly PluginOptions[],
   rules: readonly Ruled[],
@@ -76,7 +80,8 @@ function optionsOf(
   if (always.length > 0)
     return merged(id, [...ofWorkspace, ...always.map(({ rule }) => rule), { id, enabled: true }])
   if (never) return null
-  const options = [...ruled('default').map(({ rule }) => rule), ...ofWorkspace, ...asked]
+  const usual = isUsual ? [{ id }] : []
+  const options = [...usual, ...ruled('default').map(({ rule }) => rule), ...ofWorkspace, ...asked]
   // The last one decides, and one that is named without `enabled` is enabled.
   const last = options.at(-1)
   return last !== undefined && isEnabled(last) ? merged(id, options) : null

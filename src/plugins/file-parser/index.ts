@@ -19,7 +19,7 @@ const PDF = 'application/pdf'
 /** Writes the text of files into the conversation, for models that do not read them. */
 export const fileParser: Plugin = {
   id: ID,
-  implied: ({ messages }) => (messages.some(hasFile) ? { id: ID } : null),
+  isUsual: ({ messages }) => messages.some(hasFile),
   async request(request, options, context) {
     const engine = asText(fieldsOf(options['pdf'])['engine'])
     const found = request.messages.flatMap(filesOf)

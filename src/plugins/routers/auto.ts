@@ -20,10 +20,8 @@ function routerNamed(id: 'auto-router' | 'auto-beta-router'): Plugin {
   return {
     id,
     // A workspace's default model is the choice of its operator.
-    implied: ({ models }, { workspace }) =>
-      id === 'auto-router' && models.some((name) => NAMES.has(name)) && workspace.defaultTextModel === null
-        ? { id }
-        : null,
+    isUsual: ({ models }, { workspace }) =>
+      id === 'auto-router' && models.some((name) => NAMES.has(name)) && workspace.defaultTextModel === null,
     request: (request, options, context) => {
       // The router chooses for the names that leave the choice to it, unless a provider has a model of this name.
       const isAsked = request.models.some((name) => NAMES.has(name) && !context.snapshot.models.find(name))

@@ -8,6 +8,7 @@ import { caller, guardrail, key, workspace } from '../fixture.ts'
 
 const known: Plugin[] = [
   { id: 'first' },
+  { id: 'usual', isUsual: ({ models }) => models[0] === 'm:usual' },
   {
     id: 'second',
     implied: ({ models }) => (models[0] === 'm:second' ? { id: 'second', by: 'model' } : null),
@@ -55,6 +56,26 @@ test.each<[string, Setting, PluginOptions[]]>([
   [
     'the request decides about one that its model implies',
     { model: 'm:second', asked: [{ id: 'second', enabled: false }] },
+    [],
+  ],
+  ['one that is usual for a request needs no word', { model: 'm:usual' }, [{ id: 'usual' }]],
+  [
+    'the workspace turns a usual one off',
+    { model: 'm:usual', workspace: [{ id: 'usual', enabled: false }] },
+    [],
+  ],
+  [
+    'the request enables a usual one that the workspace turned off',
+    {
+      model: 'm:usual',
+      workspace: [{ id: 'usual', enabled: false }],
+      asked: [{ id: 'usual', enabled: true }],
+    },
+    [{ id: 'usual', enabled: true }],
+  ],
+  [
+    'a guardrail that forbids a usual one refuses no request that did not name it',
+    { model: 'm:usual', rules: [{ id: 'usual', enforcement: 'never' }] },
     [],
   ],
   ['the workspace enables one', { workspace: [{ id: 'first', a: 1 }] }, [{ id: 'first', a: 1 }]],
