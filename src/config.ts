@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { type ReadFile, readConfigFile } from './config/file.ts'
+import { readMcpServers } from './config/mcp-servers.ts'
 import {
   fileKey,
   fileProblems,
@@ -10,6 +11,7 @@ import {
 } from './config/names.ts'
 import { isLoopback } from './config/readers.ts'
 import { settings } from './config/settings.ts'
+import type { McpServer } from './core/mcp.ts'
 
 export { settingAreas, settings } from './config/settings.ts'
 
@@ -26,6 +28,8 @@ export interface Config extends SettingValues {
   readonly providers: readonly unknown[]
   /** `models:` of the file, unchecked: `catalog/override-schema.ts` reads it. */
   readonly models: readonly unknown[]
+  /** `mcp_servers:` of the file. */
+  readonly mcpServers: readonly McpServer[]
   /** Provider credentials and `${NAME}` references are looked up here. */
   readonly environment: Environment
   /** Sentences for the log. They do not stop the start. */
@@ -80,6 +84,7 @@ export async function loadConfig(sources: ConfigSources = {}): Promise<Config> {
   const problems = [...reservedProblems(environment), ...fileProblems(file, variables)]
   const values = readValues(flags, environment, readable, problems)
   const { providers, models } = readable?.values ?? {}
+  const mcp = readMcpServers(readable?.values['mcp_servers'], environment)
   const config: Config = {
     ...values,
     data: resolve(folder, values.data),
@@ -88,10 +93,12 @@ export async function loadConfig(sources: ConfigSources = {}): Promise<Config> {
     configFile: file?.path ?? null,
     providers: Array.isArray(providers) ? providers : [],
     models: Array.isArray(models) ? models : [],
+    mcpServers: mcp.servers,
     environment,
     warnings: [...unknownVariables(environment, variables), ...risks(values)],
   }
   const further = [
+    ...mcp.problems.map(({ path, message }) => `${path} ${message}`),
     ...(sources.entryProblems?.(config.providers, environment) ?? []),
     ...((await sources.fileProblems?.(config)) ?? []),
   ]

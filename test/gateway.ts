@@ -6,6 +6,7 @@ import type { CredentialFields } from '../src/admin/providers/credential-fields.
 import { storeCredential } from '../src/admin/providers/service.ts'
 import { verifyBodies } from '../src/bodies/verify.ts'
 import { loadConfig } from '../src/config.ts'
+import type { McpServer } from '../src/core/mcp.ts'
 import type { Database } from '../src/db/database.ts'
 import { openSealer } from '../src/db/seal.ts'
 import { verifyFolder } from '../src/ledger/verify.ts'
@@ -48,6 +49,7 @@ export interface GatewayOptions {
   providers?: unknown[]
   /** Raw `models:` entries. */
   models?: unknown[]
+  mcpServers?: McpServer[]
   environment?: Record<string, string>
   now?: () => number
   /** Credentials to seal and store before the start. */
@@ -86,7 +88,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     workingFolder: folder,
   })
   if (options.credentials) await storeAll(folder, options.credentials)
-  const settings = { ...config, providers: options.providers ?? [], models: options.models ?? [] }
+  const { providers = [], models = [], mcpServers = [] } = options
+  const settings = { ...config, providers, models, mcpServers }
   const { log, now, hasRoom, lateMs } = options
   const gateway = await openGateway(settings, {
     logger: log ? pino({ level: 'trace' }, { write: log }) : pino({ level: 'silent' }),

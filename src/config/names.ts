@@ -16,7 +16,7 @@ export const reservedProblems = (environment: Readonly<Record<string, string | u
 export function fileProblems(file: ConfigFile | null, variables: readonly string[]): string[] {
   if (file === null) return []
   if ('problem' in file) return [`SLUICE_CONFIG: ${file.path} ${file.problem}`]
-  const known = [...variables.map(fileKey), 'providers', 'models']
+  const known = [...variables.map(fileKey), 'providers', 'models', 'mcp_servers']
   const problems = Object.keys(file.values)
     .filter((key) => !known.includes(key))
     .map((key) => unknownKey(key, placeIn(file, key), known))
@@ -28,7 +28,7 @@ export function fileProblems(file: ConfigFile | null, variables: readonly string
   return problems
 }
 
-const LISTS = { models: 'an id', providers: 'slug, dialect and base_url' }
+const LISTS = { models: 'an id', providers: 'slug, dialect and base_url', mcp_servers: 'label and url' }
 
 /** `port in /srv/sluice.yaml, line 3`. */
 const placeIn = ({ path, lineOf }: ReadFile, key: string): string =>
@@ -43,7 +43,7 @@ function unknownKey(key: string, place: string, known: readonly string[]): strin
 export const settingIn = (file: ReadFile, variable: string): string =>
   `${variable} (${placeIn(file, fileKey(variable))})`
 
-const PLACE = /^(?:providers|models)(?:\[\d+\]|\.\w+)+/
+const PLACE = /^(?:providers|models|mcp_servers)(?:\[\d+\]|\.\w+)+/
 
 /** Adds the line to a problem that begins with its place in the file: `providers[0].slug (line 4) is taken`. */
 export function withLine(problem: string, { lineOf }: ReadFile): string {

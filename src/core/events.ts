@@ -38,6 +38,8 @@ export interface ServerToolCall {
   text: string
   /** The tool's own fields of an output item; empty while it runs. */
   item: JsonObject
+  /** Of a tool of an MCP server: the server's label, and the tool's name there. */
+  mcp?: { readonly label: string; readonly tool: string }
 }
 
 /** Such a call of a former turn, as a client sends it back. */

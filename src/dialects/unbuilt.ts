@@ -41,7 +41,7 @@ function refusePlugin(plugin: Plugin, path: string): void {
 
 /** Tools of gateways, and tools that run programs of a model. */
 const SERVED =
-  /^(?:(?:openrouter|sluice):.|(?:code_interpreter|code_execution|bash|shell|apply_patch|computer|computer_use|text_editor)(?:_preview)?(?:_\d{8})?$)/
+  /^(?:mcp$|(?:openrouter|sluice):.|(?:code_interpreter|code_execution|bash|shell|apply_patch|computer|computer_use|text_editor)(?:_preview)?(?:_\d{8})?$)/
 
 /** The first tool that only some providers run; the loop of server tools removes those that the gateway runs. */
 export function serverToolOf({ tools }: JsonObject): string | undefined {

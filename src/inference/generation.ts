@@ -6,6 +6,7 @@ import type { DocumentReader } from '../core/document-reader.ts'
 import type { InferenceFrames, JsonObject } from '../core/events.ts'
 import type { AttemptOutcome, JournalEntry, Parent, Settlement } from '../core/generation.ts'
 import type { ContentLog } from '../core/generation-content.ts'
+import type { McpAccess } from '../core/mcp.ts'
 import type { InferenceRequest, RoutedRequest } from '../core/request.ts'
 import type { Closing, ServerToolUse } from '../core/result.ts'
 import type { Snapshot } from '../core/snapshot.ts'
@@ -76,6 +77,7 @@ export interface RunDeps {
   readonly fetchContent: FetchContent
   readonly web: WebAccess
   readonly documents: DocumentReader
+  readonly mcp: McpAccess
   readonly tokenPool: TokenPool
   /** Null: prompt prefixes are not cached at providers. */
   readonly contexts: ContextStore | null

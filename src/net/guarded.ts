@@ -17,7 +17,7 @@ import {
 import { connectionFailure } from './upstream.ts'
 
 export interface GuardedOptions {
-  method?: 'GET' | 'HEAD' | 'POST' | 'PUT'
+  method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
   /** Sent to the first origin only: a redirect elsewhere goes without them. */
   headers?: Readonly<Record<string, string>>
   body?: string | Uint8Array
@@ -31,6 +31,8 @@ export interface GuardedOptions {
   allow?: OutboundAllow
   /** The place of the URL in the caller's request, for error messages. */
   path?: string
+  /** Sees the body as it comes. True ends the reply there: a stream of events may stay open behind the awaited one. */
+  until?: (part: Uint8Array) => boolean
   /** All addresses of a name; the system's resolver unless given. */
   resolve?: Resolve
 }
@@ -85,7 +87,7 @@ async function follow(first: URL, options: GuardedOptions, signal: AbortSignal):
     const isFirstOrigin = url.origin === first.origin
     const message = await call(url, isFirstOrigin ? options : { ...options, headers: {} }, signal)
     const next = redirectOf(message, url, options)
-    if (next === null) return await read(message, url, options.limitBytes)
+    if (next === null) return await read(message, url, options)
     message.destroy()
     checkParsed(next, options.allow ?? NOTHING_ALLOWED, options.path)
     url = next
@@ -172,9 +174,14 @@ async function resolveHost(host: string, resolve: Resolve): Promise<readonly str
 const systemResolve: Resolve = async (host) =>
   (await systemLookup(host, { all: true })).map(({ address }) => address)
 
-async function read(message: IncomingMessage, url: URL, limitBytes: number): Promise<GuardedReply> {
+async function read(
+  message: IncomingMessage,
+  url: URL,
+  { limitBytes, until }: GuardedOptions,
+): Promise<GuardedReply> {
   const parts: Uint8Array[] = []
   let size = 0
+  let isEnough = false
   try {
     if (isCompressed(message))
       throw new UpstreamError('malformed', 'the reply is compressed, although the request did not allow it')
@@ -184,8 +191,11 @@ async function read(message: IncomingMessage, url: URL, limitBytes: number): Pro
       size += part.byteLength
       if (size > limitBytes) throw tooLarge(limitBytes)
       parts.push(part)
+      isEnough = until?.(part) === true
+      if (isEnough) break
     }
-    if (!message.complete) throw new UpstreamError('connect', 'the reply broke off', { code: 'ECONNRESET' })
+    if (!isEnough && !message.complete)
+      throw new UpstreamError('connect', 'the reply broke off', { code: 'ECONNRESET' })
   } catch (error) {
     throw connectionFailure(error)
   } finally {

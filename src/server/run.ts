@@ -20,6 +20,7 @@ import { createTokenPool } from '../plugins/context-compression/token-pool.ts'
 import { plugins } from '../plugins/index.ts'
 import { createTokens } from '../providers/token.ts'
 import { createDocumentReader } from '../tools/documents/reader.ts'
+import { createMcpAccess } from '../tools/mcp/access.ts'
 import type { BodyStores } from './body-stores.ts'
 import type { Logger } from './log.ts'
 import { logSettled } from './settled-line.ts'
@@ -65,6 +66,7 @@ export function createRun({
     wait: sleep,
     fetchContent: contentFetcher(outboundAllow),
     web: openWeb({ config, outboundAllow, resolve, now }),
+    mcp: createMcpAccess({ servers: config.mcpServers, resolve, now }),
     tokenPool: createTokenPool(),
     documents: createDocumentReader(),
     upstream: createUpstream({ maxInFlight: config.maxInFlight }),

@@ -12,6 +12,7 @@ import type { PlanInput } from '../../src/inference/routing/plan-input.ts'
 import { createConversations } from '../../src/inference/routing/stickiness.ts'
 import { newTimes } from '../../src/inference/times.ts'
 import { createTokens } from '../../src/providers/token.ts'
+import { createMcpAccess } from '../../src/tools/mcp/access.ts'
 import { REQUEST } from '../dialects/request.ts'
 import { noWeb } from '../tools/context.ts'
 import { directory, key, snapshot, workspace } from './fixture.ts'
@@ -49,6 +50,7 @@ const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): 
   wait: never,
   web: noWeb,
   documents: { read: () => Promise.reject(new Error('there is no reader')), close: () => undefined },
+  mcp: createMcpAccess({ servers: [], now: () => 0 }),
   tokenPool: { run: () => Promise.reject(new Error('there is no tokenizer')), close: () => undefined },
   fetchContent: never,
   contexts: null,

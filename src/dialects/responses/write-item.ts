@@ -1,5 +1,5 @@
 import { dataUrlHead } from '../../core/data-url.ts'
-import type { JsonObject } from '../../core/events.ts'
+import type { JsonObject, ServerToolCall } from '../../core/events.ts'
 import { isString } from '../../core/json.ts'
 import { ITEM } from './items.ts'
 import type { EventWriter } from './write-events.ts'
@@ -29,6 +29,11 @@ export interface OutputItem {
   close(status: ItemStatus, native?: JsonObject): string
   /** True where content of another kind does not end it. */
   mayGoOn?(): boolean
+}
+
+/** The item of one call of the gateway's own tools. */
+export interface ServerToolOutput extends OutputItem {
+  finish(call: ServerToolCall): string
 }
 
 export const writeAdded = ({ events, index }: Slot, item: JsonObject): string =>
@@ -108,6 +113,8 @@ const PREFIXES: Readonly<Record<string, string>> = {
   [ITEM.functionCall]: 'fc',
   [ITEM.customToolCall]: 'ctc',
   [ITEM.imageGenerationCall]: 'ig',
+  [ITEM.mcpCall]: 'mcp',
+  [ITEM.mcpListTools]: 'mcpl',
 }
 
 /** `unique`: of the reply; ids that are made here have it and the place of the item. */

@@ -11,6 +11,7 @@ import {
   type Opened,
   type OutputItem,
   openPlain,
+  type ServerToolOutput,
   type Slot,
   writeImage,
 } from './write-item.ts'
@@ -22,7 +23,7 @@ import {
   type ReasoningOutput,
   type ThoughtPart,
 } from './write-reasoning.ts'
-import { itemTypeOf, openServerTool, type ServerToolOutput } from './write-server-tool.ts'
+import { itemTypeOf, openServerTool } from './write-server-tool.ts'
 
 interface OutputOptions {
   readonly events: EventWriter

@@ -113,9 +113,14 @@ const viewTools = (tools: unknown): unknown[] =>
     ? tools.map((tool: unknown) =>
         isObject(tool) && tool.type === 'function'
           ? { ...tool, parameters: tool.parameters ?? null, strict: tool.strict ?? null }
-          : tool,
+          : withoutSecrets(tool),
       )
     : []
+
+/** The credentials of an MCP server are for the provider that calls it. */
+const withoutSecrets = (tool: unknown): unknown =>
+  isObject(tool) && tool.type === 'mcp' ? restOf(tool, MCP_SECRETS) : tool
+const MCP_SECRETS = new Set(['authorization', 'headers'])
 
 /** The visible text of all messages. */
 const outputText = (output: readonly JsonObject[]): string =>

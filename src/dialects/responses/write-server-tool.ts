@@ -1,22 +1,22 @@
 import type { FormerCall, JsonObject, ServerToolCall } from '../../core/events.ts'
 import { isString } from '../../core/json.ts'
 import { ITEM } from './items.ts'
-import { type Opened, type OutputItem, type Slot, writeAdded, writeDone } from './write-item.ts'
-
-/** The item of one call of the gateway's own tools. */
-export interface ServerToolOutput extends OutputItem {
-  finish(call: ServerToolCall): string
-}
+import { type Opened, type ServerToolOutput, type Slot, writeAdded, writeDone } from './write-item.ts'
+import { formerMcpCallOf, openMcp } from './write-mcp.ts'
 
 /** OpenAI's shorthands have OpenAI's item, which its clients know; all others are named as in OpenRouter's API. */
-export const itemTypeOf = ({ type, name }: ServerToolCall): string =>
-  type.startsWith('web_search') ? ITEM.webSearchCall : `openrouter:${name}`
+export function itemTypeOf({ type, name, mcp }: ServerToolCall): string {
+  if (mcp !== undefined) return ITEM.mcpCall
+  if (type === ITEM.mcpListTools) return type
+  return type.startsWith('web_search') ? ITEM.webSearchCall : `openrouter:${name}`
+}
 
 /** The events of OpenAI's item between `output_item.added` and `output_item.done`. */
 const SEARCH = 'response.web_search_call'
 
 export function openServerTool(slot: Slot, call: ServerToolCall): Opened<ServerToolOutput> {
   const type = itemTypeOf(call)
+  if (type === ITEM.mcpCall || type === ITEM.mcpListTools) return openMcp(slot, call)
   const place = { item_id: slot.id, output_index: slot.index }
   const report = (stage: string): string =>
     type === ITEM.webSearchCall ? slot.events.write(`${SEARCH}.${stage}`, place) : ''
@@ -58,7 +58,9 @@ function argumentsOf({ arguments: args }: ServerToolCall, type: string): JsonObj
 }
 
 /** The call that an item of `input` shows; null: it is not one of the gateway's tools. */
-export function formerCallOf(item: JsonObject): FormerCall | null {
+export function formerCallOf(item: JsonObject): FormerCall | 'shown' | null {
+  const mcp = formerMcpCallOf(item)
+  if (mcp !== null) return mcp
   const { type, call_id: id, arguments: json, output: result } = item
   if (!isString(type) || !isString(id) || !isString(json) || !isString(result)) return null
   const name = type === ITEM.webSearchCall ? 'web_search' : type.replace(/^openrouter:/, '')

@@ -19,8 +19,9 @@ import { needsOf } from '../routing/needs.ts'
 import { fail, metadataOf, settle } from '../settle.ts'
 import { newStepTotals, withSteps } from '../steps/family.ts'
 import { createToolLoop } from '../tools/loop.ts'
+import { hasMcp, type McpRequest, mcpRequestOf } from '../tools/mcp.ts'
 import { withNativeSearch } from '../tools/native-search.ts'
-import { toolRequestOf } from '../tools/requested.ts'
+import { checkAllowed, toolRequestOf } from '../tools/requested.ts'
 import { mayRetain } from '../upstream/context-cache/apply.ts'
 import { dispatch } from '../upstream/dispatch.ts'
 import type { Dispatched } from '../upstream/first-content.ts'
@@ -42,7 +43,17 @@ export function beginConversation(
   if (received.request.tools.length === 0) return beginStep(received, deps)
   const request = withNativeSearch(received.request, received.snapshot)
   const opening = request === received.request ? received : { ...received, request }
-  const asked = toolRequestOf(request, opening.caller, deps.web)
+  if (!hasMcp(request)) return beginWithTools(opening, null, deps)
+  checkAllowed(request.tools, opening.caller)
+  return mcpRequestOf(request, deps.mcp).then((mcp) => beginWithTools(opening, mcp, deps))
+}
+
+function beginWithTools(
+  opening: Opening<InferenceRequest>,
+  mcp: McpRequest | null,
+  deps: RunDeps,
+): Conversation | Promise<Conversation> {
+  const asked = toolRequestOf(opening.request, opening.caller, deps.web, mcp)
   if (asked === null) return beginStep(opening, deps)
   const steps = opening.steps ?? newStepTotals()
   const first = beginStep({ ...opening, request: asked.request, steps, cache: undefined }, deps)

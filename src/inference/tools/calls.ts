@@ -87,11 +87,11 @@ export function createCallRunner(
     start(written) {
       const requested = byFunction.get(written.name)
       if (requested === undefined) throw new Error(`no server tool ${written.name}`)
-      const { tool, type } = requested
+      const { tool, type, mcp } = requested
       called.add(tool.name).add(type).add(written.name)
       const args = written.json.trim() === '' ? {} : parseObject(written.json)
       const refused = refusalOf(written, args)
-      const shared = { id: written.id, name: tool.name, type, arguments: args ?? {} }
+      const shared = { id: written.id, name: tool.name, type, arguments: args ?? {}, ...(mcp && { mcp }) }
       const failed = (why: string, refusal: GatewayError | null = null): EndedCall => ({
         call: { ...shared, status: 'failed', text: why, item: {} },
         message: `The call of ${tool.name} failed: ${why}`,

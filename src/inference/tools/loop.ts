@@ -21,6 +21,7 @@ import type { Dispatched } from '../upstream/first-content.ts'
 import { type CallRunner, createCallRunner, type EndedCall, type WrittenCall } from './calls.ts'
 import { startClock } from './clock.ts'
 import { chatDetailOf } from './former-calls.ts'
+import { withMcp } from './mcp.ts'
 import { nextRequest } from './next-request.ts'
 import type { ToolRequest } from './requested.ts'
 import { createStepReader, type Shown, type StepReader } from './step.ts'
@@ -96,7 +97,8 @@ export function createToolLoop(
   return {
     async start() {
       const dispatched = await dispatchStep(loop)
-      return throughPlugins(first, { ...dispatched, frames: framesOf(loop, dispatched) })
+      const frames = withMcp(framesOf(loop, dispatched), asked.mcp, first.request)
+      return throughPlugins(first, { ...dispatched, frames })
     },
     async settle(ending) {
       loop.stopClock()

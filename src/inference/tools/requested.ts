@@ -8,6 +8,7 @@ import type { WebAccess } from '../../core/web-access.ts'
 import { serverTools } from '../../tools/index.ts'
 import type { ServerTool } from '../../tools/tool.ts'
 import { withFormerCalls } from './former-calls.ts'
+import { type McpFunction, type McpRequest, mcpChoice } from './mcp.ts'
 import { type StopRule, stopRuleOf } from './stop.ts'
 
 /** A server tool of one request. */
@@ -16,6 +17,7 @@ export interface RequestedTool {
   /** As the request has it in `tools`. */
   readonly type: string
   readonly parameters: JsonObject
+  readonly mcp?: McpFunction['mcp']
 }
 
 /** A request with server tools, in the form that its first step is made with. */
@@ -25,6 +27,7 @@ export interface ToolRequest {
   /** By the name of the function. */
   readonly byFunction: ReadonlyMap<string, RequestedTool>
   readonly stop: StopRule
+  readonly mcp: McpRequest | null
 }
 
 export const PREFIX = /^(?:openrouter|sluice):/
@@ -43,13 +46,18 @@ const PROGRAMS =
  * The tools that the gateway runs for this request; null without any. Throws a `GatewayError`: 403 for a tool that the
  * workspace or a guardrail has disabled, 400 for one that the gateway does not know or whose parameters are wrong.
  */
-export function toolRequestOf(request: InferenceRequest, caller: Caller, web: WebAccess): ToolRequest | null {
+export function toolRequestOf(
+  request: InferenceRequest,
+  caller: Caller,
+  web: WebAccess,
+  mcp: McpRequest | null,
+): ToolRequest | null {
   if (request.tools.every(isFunction)) return null
   checkAllowed(request.tools, caller)
   const toolOf = finderOf(request, web)
   // A request with a tool that another gateway runs goes there whole.
   if (
-    !request.tools.some((tool) => toolOf(tool) !== null) ||
+    (mcp === null && !request.tools.some((tool) => toolOf(tool) !== null)) ||
     request.tools.some((tool) => PREFIX.test(typeOf(tool)) && toolOf(tool) === null)
   )
     return null
@@ -57,29 +65,34 @@ export function toolRequestOf(request: InferenceRequest, caller: Caller, web: We
   const taken = new Set(request.tools.flatMap((tool) => (tool.type === 'function' ? [tool.name] : [])))
   const byFunction = new Map<string, RequestedTool>()
   const byType = new Map<string, string>()
-  const tools = request.tools.map((tool): Tool => {
+  const tools = request.tools.flatMap((tool): Tool[] => {
+    const functions = mcp?.functions.get(tool)
+    if (functions !== undefined) return functions.map((each) => added(each, taken, byFunction, web))
     const found = toolOf(tool)
-    if (found === null || tool.type === 'function') return tool
+    if (found === null || tool.type === 'function') return [tool]
     const { type, parameters, path } = entryOf(tool.data, request)
     const name = freeName(found.name, taken)
     if ([...byFunction.values()].some((other) => other.tool === found))
       throw badRequest(`"${found.name}" is there twice: name each server tool once`, path)
     byFunction.set(name, { tool: found, type, parameters })
     byType.set(type, name)
-    return { type: 'function', name, ...found.describe(parameters, path, web) } satisfies FunctionTool
+    return [{ type: 'function', name, ...found.describe(parameters, path, web) } satisfies FunctionTool]
   })
   const { serverTool: _, ...rest } = request
-  const toolChoice = chosen(request.toolChoice, byType)
+  const toolChoice = chosen(request.toolChoice, byType, byFunction, mcp)
   return {
     request: {
       ...rest,
       messages: withFormerCalls(request.messages),
       tools,
       ...(toolChoice && { toolChoice }),
+      // A server that is not the operator's is called by the provider.
+      ...(tools.some((tool) => typeOf(tool) === 'mcp') && { serverTool: 'mcp' }),
       rewritten: true,
     },
     byFunction,
     stop: stopRuleOf(request.body),
+    mcp,
   }
 }
 
@@ -88,6 +101,8 @@ export function notRun(first: string, { body }: RoutedRequest): string {
   const types = objectsIn(body['tools']).map((tool) => String(tool['type']))
   const type = types.find((each) => PREFIX.test(each) && named(each.replace(PREFIX, '')) === null) ?? first
   const shown = JSON.stringify(type.slice(0, 60))
+  if (type === 'mcp')
+    return `${shown} names a server that the operator has not listed in mcp_servers: only providers of the same API call it`
   return PROGRAMS.test(type)
     ? `${shown} runs programs of a model, and this gateway runs none: use a provider that has the tool itself, or a function that your program runs`
     : `${shown} is not a tool that this gateway runs. It runs ${serverTools.map(({ name }) => `openrouter:${name}`).join(', ')}`
@@ -156,13 +171,32 @@ function withFilters({ filters, ...parameters }: JsonObject): JsonObject {
 /** The caller may have a function of the same name. */
 function freeName(name: string, taken: Set<string>): string {
   let free = name
-  for (let i = 1; taken.has(free); i++) free = `${name}_${i}`
+  for (let i = 1; taken.has(free); i++) free = `${name.slice(0, 60)}_${i}`
   taken.add(free)
   return free
 }
 
-function chosen(choice: ToolChoice | undefined, byType: ReadonlyMap<string, string>): ToolChoice | undefined {
+/** A tool of an MCP server as a function, under a name of its own. */
+function added(
+  { tool, mcp }: McpFunction,
+  taken: Set<string>,
+  byFunction: Map<string, RequestedTool>,
+  web: WebAccess,
+): FunctionTool {
+  const name = freeName(tool.name, taken)
+  byFunction.set(name, { tool, type: 'mcp', parameters: {}, mcp })
+  return { type: 'function', name, ...tool.describe({}, '', web) }
+}
+
+function chosen(
+  choice: ToolChoice | undefined,
+  byType: ReadonlyMap<string, string>,
+  byFunction: ReadonlyMap<string, RequestedTool>,
+  mcp: McpRequest | null,
+): ToolChoice | undefined {
   if (typeof choice !== 'object' || choice.type !== 'other') return choice
+  if (mcp !== null && choice.data['type'] === 'mcp')
+    return { type: 'function', name: mcpChoice(choice.data, byFunction) }
   const name = byType.get(String(choice.data['type']))
   return name === undefined ? choice : { type: 'function', name }
 }
@@ -171,7 +205,7 @@ function chosen(choice: ToolChoice | undefined, byType: ReadonlyMap<string, stri
 const plainName = (type: string): string =>
   type.replace(PREFIX, '').replace(/(?:_preview)?(?:_\d{4}_?\d{2}_?\d{2})?$/, '')
 
-function checkAllowed(tools: readonly Tool[], { workspace, key: { guardrails = [] } }: Caller): void {
+export function checkAllowed(tools: readonly Tool[], { workspace, key: { guardrails = [] } }: Caller): void {
   const types = tools.map(typeOf).filter((type) => type !== '')
   checkRules(types, workspace, 'The workspace')
   for (const guardrail of guardrails) checkRules(types, guardrail, `The guardrail "${guardrail.name}"`)

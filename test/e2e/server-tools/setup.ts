@@ -57,6 +57,7 @@ export async function startTools(
   environment: Record<string, string> = {},
   listens = false,
   resolve?: GatewayOptions['resolve'],
+  more: Pick<GatewayOptions, 'mcpServers' | 'log'> = {},
 ) {
   const upstream = startUpstream()
   const gateway = await gatewayOfFile(
@@ -64,6 +65,7 @@ export async function startTools(
       environment,
       listens,
       ...(resolve && { resolve }),
+      ...more,
       providers: [
         {
           slug: 'lab',

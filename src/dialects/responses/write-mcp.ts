@@ -1,0 +1,60 @@
+import type { FormerCall, JsonObject, ServerToolCall } from '../../core/events.ts'
+import { isString } from '../../core/json.ts'
+import { shortName } from '../tool-names.ts'
+import { ITEM } from './items.ts'
+import { type Opened, type ServerToolOutput, type Slot, writeAdded, writeDone } from './write-item.ts'
+
+/** OpenAI's items for MCP servers, which the gateway called itself: `mcp_list_tools` and `mcp_call`. */
+export function openMcp(slot: Slot, call: ServerToolCall): Opened<ServerToolOutput> {
+  const { mcp, arguments: args, item: listing } = call
+  const type = mcp === undefined ? ITEM.mcpListTools : ITEM.mcpCall
+  const place = { item_id: slot.id, output_index: slot.index }
+  const report = (step: string, more?: JsonObject): string =>
+    slot.events.write(`response.${type}${step}`, { ...place, ...more })
+  const json = JSON.stringify(args)
+  const named = { id: slot.id, type, server_label: mcp?.label, name: mcp?.tool }
+  const shared: JsonObject =
+    mcp === undefined
+      ? { id: slot.id, type, ...listing, error: null }
+      : { ...named, arguments: json, approval_request_id: null, output: null, error: null }
+  let complete: JsonObject | null = null
+  const done = (item: JsonObject): string => {
+    complete = item
+    return writeDone(slot, item)
+  }
+  const item: ServerToolOutput = {
+    slot,
+    type,
+    get complete() {
+      return complete
+    },
+    // It stays open until its result is there.
+    mayGoOn: () => complete === null,
+    close: () => (complete === null ? done(mcp ? { ...shared, status: 'incomplete' } : shared) : ''),
+    finish({ status, text }) {
+      if (complete !== null) return ''
+      if (mcp === undefined) return report('.completed') + done(shared)
+      const isDone = status === 'completed'
+      return (
+        report(isDone ? '.completed' : '.failed') +
+        done({ ...shared, ...(isDone ? { output: text } : { error: text }), status })
+      )
+    },
+  }
+  const begun =
+    mcp === undefined ? { ...shared, tools: [] } : { ...shared, arguments: '', status: 'in_progress' }
+  const written =
+    mcp === undefined
+      ? ''
+      : report('_arguments.delta', { delta: json }) + report('_arguments.done', { arguments: json })
+  return { text: writeAdded(slot, begun) + report('.in_progress') + written, item }
+}
+
+/** `shown`: a list of tools, which the gateway lists again. */
+export function formerMcpCallOf(item: JsonObject): FormerCall | 'shown' | null {
+  const { type, id, server_label, name, arguments: json, output, error } = item
+  if (type === ITEM.mcpListTools) return 'shown'
+  if (type !== ITEM.mcpCall || !isString(id) || !isString(json)) return null
+  const result = isString(output) ? output : `The call failed: ${isString(error) ? error : ''}`
+  return { id, name: shortName(`${String(server_label)}_${String(name)}`), arguments: json, result }
+}
