@@ -5,7 +5,7 @@ const IDS =
   /\b(?:gen|resp|msg|rs|fc|ctc|ws|call|toolu|req|chatcmpl|ig|file|cmpl)[-_][A-Za-z0-9_-]{12,}|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
 
 const TIMES =
-  /"(created|created_at|completed_at|latency|generation_time|latency_ms|total_ms|provider_latency|throughput|expires_at|moderation_latency|ms)":\s*(?:-?\d+(?:\.\d+)?|"[^"]*")/g
+  /"(created|created_at|completed_at|latency|generation_time|latency_ms|total_ms|provider_latency|throughput|tokens_per_second|expires_at|moderation_latency|ms)":\s*(?:-?\d+(?:\.\d+)?|"[^"]*")/g
 
 /** Of the routing metadata, and of a generation's `routing`. */
 const TIMINGS = /"timings":\{[^{}]*\}/g
