@@ -124,11 +124,11 @@ function openSession(server: McpServer, resolve: Resolve | undefined): McpSessio
   let connecting: Promise<Connection> | null = null
   let isClosed = false
   const connected = (signal: AbortSignal): Promise<Connection> => {
+    signal.throwIfAborted()
     connecting ??= connect(server, resolve, { timeoutMs: LIST_MS }).catch((error) => {
       connecting = null
       throw error
     })
-    signal.throwIfAborted()
     return connecting
   }
   const end = (): void => {
