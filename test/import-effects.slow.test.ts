@@ -9,7 +9,8 @@ const src = join(import.meta.dir, '../src')
 test('loading every module prints nothing, leaves nothing open and writes no file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-import-'))
   const modules = [...new Glob('**/*.ts').scanSync(src)]
-    .filter((file) => file !== 'main.ts' && !file.endsWith('.d.ts'))
+    // Entry points of the process and of its threads do what they are for.
+    .filter((file) => file !== 'main.ts' && !file.endsWith('/worker.ts') && !file.endsWith('.d.ts'))
     .map((file) => join(src, file))
   const child = Bun.spawn(
     [process.execPath, '-e', `for (const module of ${JSON.stringify(modules)}) await import(module)`],
