@@ -53,7 +53,7 @@ const ROWS: readonly Row[] = [
     status: 404,
     body: error('no such model', 'model_not_found'),
     failsOver: true,
-    isCalledAgain: true,
+    isCalledAgain: false,
   },
   {
     name: '400-length',
