@@ -17,6 +17,18 @@ export interface PoolOptions<Task, Result> {
   idleMs: number
 }
 
+/**
+ * Starts the worker of a folder of `src`. From the source it is a file; in the executable an entry point whose name is its
+ * path in `src` (`build.ts` lists them).
+ */
+export const openWorker = (folder: string): Worker =>
+  new Worker(
+    import.meta.url.endsWith('.ts')
+      ? new URL(`../${folder}/worker.ts`, import.meta.url).href
+      : `./${folder}/worker.ts`,
+    { smol: true, ref: false },
+  )
+
 /** Runs tasks off the thread of all requests. A task gets a worker of its own: it can be ended at any time. */
 export interface Pool<Task, Result> {
   run(task: Task, signal: AbortSignal): Promise<Result>

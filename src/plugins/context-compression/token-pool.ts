@@ -1,4 +1,4 @@
-import { createPool, type Pool } from '../../threads/pool.ts'
+import { createPool, openWorker, type Pool } from '../../threads/pool.ts'
 import type { TokenTask } from './worker.ts'
 
 /** One thread: a vocabulary takes 100 MB while it is in use. */
@@ -8,17 +8,12 @@ const MOST_WAITING = 32
 const LONGEST_MS = 5_000
 const IDLE_MS = 30_000
 
-/** From the source the worker is a file beside this one; in the executable an entry point with the same path. */
-const WORKER = import.meta.url.endsWith('.ts')
-  ? new URL('./worker.ts', import.meta.url).href
-  : './plugins/context-compression/worker.ts'
-
 /** Counts tokens with the vocabulary of a model, off the thread of all requests. */
 export type TokenPool = Pool<TokenTask, readonly number[]>
 
 export const createTokenPool = (): TokenPool =>
   createPool({
-    open: () => new Worker(WORKER, { smol: true, ref: false }),
+    open: () => openWorker('plugins/context-compression'),
     read(answer) {
       if (!Array.isArray(answer)) throw new Error('the tokenizer gave no counts')
       return answer.map(Number)

@@ -1,7 +1,7 @@
 import type { DocumentFile, DocumentReader, DocumentText } from '../../core/document-reader.ts'
 import { badRequest } from '../../core/errors.ts'
 import { asCount, asText, fieldsOf } from '../../core/json.ts'
-import { createPool, TaskTimeout } from '../../threads/pool.ts'
+import { createPool, openWorker, TaskTimeout } from '../../threads/pool.ts'
 
 /** Documents are read by as many threads at the same time. */
 const MOST = 2
@@ -9,17 +9,12 @@ const MOST_WAITING = 32
 const LONGEST_MS = 20_000
 const IDLE_MS = 30_000
 
-/** From the source the worker is a file beside this one; in the executable an entry point with the same path. */
-const WORKER = import.meta.url.endsWith('.ts')
-  ? new URL('./worker.ts', import.meta.url).href
-  : './tools/documents/worker.ts'
-
 type Answer = DocumentText | { readonly refusal: string; readonly cause: string }
 
 /** Starts nothing until the first document. */
 export function createDocumentReader(): DocumentReader {
   const pool = createPool<DocumentFile, Answer>({
-    open: () => new Worker(WORKER, { smol: true, ref: false }),
+    open: () => openWorker('tools/documents'),
     read,
     transfer: ({ bytes }) => [bytes.buffer],
     most: MOST,
