@@ -12,7 +12,7 @@ const MOST_LEVELS = 6
 /** Not enumerable: copies of an object do not have it. */
 const JSON_TEXT = Symbol('JSON text')
 
-/** The object does not change any more: whoever writes it out again takes this text. */
+/** The object is final: later writers of the object use this text. */
 export const rememberJson = (object: JsonObject, json: JsonText): void =>
   void Reflect.defineProperty(object, JSON_TEXT, { value: json, configurable: true })
 

@@ -198,7 +198,7 @@ export interface InferenceRequest extends RoutedRequest {
   ownFields?: readonly string[]
   /** Parts of the body that the gateway could not open and left out, by name: named as dropped in every dialect. */
   unreadable?: readonly string[]
-  /** The plugins that it has, whoever set them; absent: none. */
+  /** The enabled plugins, set by the request, its preset, the workspace or a guardrail; absent: none. */
   plugins?: readonly PluginOptions[]
   /** Encrypts state that the client sends back with its next request. */
   carrier?: Carrier

@@ -10,7 +10,7 @@ export interface WebAccess {
    * of the request, is alive.
    */
   fetchPage(url: string, options: FetchOptions, signal: AbortSignal, run: object): Promise<FetchedPage>
-  /** Patterns of sites in lower case. Throws a 400 that names the place of one that is none. */
+  /** Patterns of sites in lower case. Throws a 400 that names the place of an invalid pattern. */
   readDomains(patterns: readonly string[], place: string): readonly string[]
   /** Ends what is being read. */
   close(): void

@@ -207,7 +207,7 @@ export interface Generation<Kind extends Metering = Metering, Request extends Ro
 
   /** The caller's parameters that could not be sent to the answering endpoint. */
   dropped: string[]
-  /** The frames of the reply are counted before they reach whoever writes them. */
+  /** The frames of the reply are counted already: their writer does not count them again. */
   isCounted: boolean
   /** The attempt that replied completely. */
   answered: Attempt | null

@@ -24,6 +24,6 @@ export const toolSettings = {
     fallback: 300,
     read: read.wholeNumber(1, 86_400),
     meaning:
-      'Time after which a request with server tools calls no more of them. A reply of the model that runs by then is aborted: 408.',
+      'Longest time for a request with server tools. After it no further tool is called, and a running reply of the model is aborted with 408.',
   }),
 }

@@ -57,7 +57,7 @@ function openingOf(family: Family, { kind, signal }: Asking, deps: RunDeps) {
   }
 }
 
-/** What the caller demands of whoever sees its data holds for every step. */
+/** The caller's demands on providers that see its data hold for every step. */
 function underPolicy<Request extends RoutedRequest>(
   request: Request,
   { request: { preferences } }: Family,
