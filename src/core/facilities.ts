@@ -1,5 +1,6 @@
 import type { StepCounts } from './generation.ts'
 import type { JsonObject } from './json.ts'
+import type { MadeImage } from './operation.ts'
 import type { InferenceRequest } from './request.ts'
 import type { Closing, InferenceResult } from './result.ts'
 
@@ -7,6 +8,8 @@ import type { Closing, InferenceResult } from './result.ts'
 export interface Facilities {
   /** A further conversation, by the same caller within the same limits. Throws the caller's error. */
   ask(request: InferenceRequest, asking: Asking): Promise<Asked>
+  /** Images by the fields of `POST /images`, in one reply. Throws the caller's error. */
+  draw(body: JsonObject, asking: Asking): Promise<Drawn>
   /** The verdicts of a moderation model, one for each text. Throws the caller's error. */
   moderate(models: readonly string[], texts: readonly string[], asking: Asking): Promise<Moderated>
   /** A call that costs money: reserved before it is made. Throws what `run` throws, and the refusal of a limit. */
@@ -27,6 +30,13 @@ export interface Asked {
   readonly providerName: string
   readonly result: InferenceResult
   readonly closing: Closing
+}
+
+export interface Drawn {
+  /** The model that made them. */
+  readonly model: string
+  /** Never empty. */
+  readonly images: readonly MadeImage[]
 }
 
 export interface Moderated {

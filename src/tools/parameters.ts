@@ -5,6 +5,8 @@ import type { JsonObject } from '../core/json.ts'
 export interface ParameterReader {
   integer(name: string, most: number): number | undefined
   text(name: string): string | undefined
+  /** One of these. */
+  word(name: string, words: readonly string[]): string | undefined
   texts(name: string): readonly string[] | undefined
   object(name: string): ParameterReader | undefined
   /** Throws for a field that was not asked for. */
@@ -33,6 +35,13 @@ export function readParameters(parameters: JsonObject, place: string): Parameter
       if (value === undefined) return undefined
       if (isShort(value)) return value
       throw badRequest(`must be a text of 1 to ${MOST_CHARACTERS} characters`, at(name))
+    },
+    word(name, words) {
+      const value = given(name)
+      if (value === undefined) return undefined
+      const known = words.find((word) => word === value)
+      if (known !== undefined) return known
+      throw badRequest(`must be one of ${words.join(', ')}`, at(name))
     },
     texts(name) {
       const value = given(name)

@@ -1,7 +1,8 @@
 /** The contract of server tools: functions that the gateway itself runs for a model. */
 import type { JsonObject, UrlCitation } from '../core/events.ts'
 import type { Facilities } from '../core/facilities.ts'
-import type { SearchResult, WebAccess } from '../core/web-access.ts'
+import type { ToolAccess } from '../core/tool-access.ts'
+import type { SearchResult } from '../core/web-access.ts'
 
 /** At most five members. */
 export interface ServerTool {
@@ -11,12 +12,14 @@ export interface ServerTool {
    * What the model reads about the tool. Called before the request is planned, with the `parameters` of its entry in
    * `tools`. Throws a `GatewayError` 400 whose path begins with `place` for parameters that the tool does not take.
    */
-  describe(parameters: JsonObject, place: string, web: WebAccess): ToolDescription
+  describe(parameters: JsonObject, place: string, access: ToolAccess): ToolDescription
   /**
    * Runs one call. A failure is thrown: its message is sent to the model, so it names no secrets, and the loop goes on.
-   * A `GatewayError` with status 402, 403 or 429 of `pay` or `ask` ends the request instead.
+   * A limit of the caller that refuses a step (`GatewayError` 402, 403 or 429) ends the request instead.
    */
   run(args: JsonObject, context: ToolContext): Promise<ToolResult>
+  /** Milliseconds that a call needs at most, if they may be more than the setting allows. */
+  readonly callMs?: number
 }
 
 interface ToolDescription {
@@ -26,7 +29,7 @@ interface ToolDescription {
 }
 
 /** What a tool may use. */
-interface ToolContext {
+interface ToolContext extends Facilities, ToolAccess {
   /** Of the tool's entry in the request. */
   readonly parameters: JsonObject
   /** Aborts when the client disconnects, at shutdown, and when the time of the call or of the request is over. */
@@ -35,9 +38,6 @@ interface ToolContext {
   readonly uses: number
   /** Milliseconds since 1970. */
   now(): number
-  readonly web: WebAccess
-  /** A paid call, and a free one that is to be counted. */
-  readonly pay: Facilities['pay']
 }
 
 export interface ToolResult {

@@ -1,4 +1,5 @@
 import type { Payment } from '../../src/core/facilities.ts'
+import type { ToolAccess } from '../../src/core/tool-access.ts'
 import type { WebAccess } from '../../src/core/web-access.ts'
 import type { ServerTool } from '../../src/tools/tool.ts'
 
@@ -14,6 +15,16 @@ export const noWeb: WebAccess = {
   close: () => undefined,
 }
 
+/** A gateway without models of images. */
+export const noTools: ToolAccess = {
+  web: noWeb,
+  imageModel() {
+    throw new Error('no models')
+  },
+}
+
+const notHere = (): Promise<never> => Promise.reject(new Error('not here'))
+
 /** A context in which every payment is granted, and listed in `paid`. */
 export function contextOf(
   fields: Partial<ToolContext> = {},
@@ -24,7 +35,10 @@ export function contextOf(
     signal: new AbortController().signal,
     uses: 0,
     now: Date.now,
-    web: noWeb,
+    ...noTools,
+    ask: notHere,
+    draw: notHere,
+    moderate: notHere,
     async pay(payment, run) {
       const { value, costNanoUsd, counts = {} } = await run(new AbortController().signal)
       paid.push({ ...payment, costNanoUsd, counts })

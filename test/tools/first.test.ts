@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { serverTools } from '../../src/tools/index.ts'
-import { contextOf, noWeb } from './context.ts'
+import { contextOf, noTools } from './context.ts'
 
 const MIDSUMMER = Date.UTC(2026, 5, 21, 12, 0, 5)
 
@@ -34,7 +34,7 @@ describe('datetime', () => {
 
   test('an unknown zone of the request is a 400 that names its place', () => {
     const tool = serverTools.find(({ name }) => name === 'datetime')
-    expect(() => tool?.describe({ timezone: 'Mars' }, 'tools[2].parameters', noWeb)).toThrow(
+    expect(() => tool?.describe({ timezone: 'Mars' }, 'tools[2].parameters', noTools)).toThrow(
       'tools[2].parameters.timezone: must be a time zone',
     )
   })

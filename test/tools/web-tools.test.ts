@@ -3,7 +3,7 @@ import { createWebAccess } from '../../src/tools/web-access.ts'
 import { webFetch } from '../../src/tools/web-fetch/index.ts'
 import { configuredEngines } from '../../src/tools/web-search/engines.ts'
 import { webSearch } from '../../src/tools/web-search/index.ts'
-import { contextOf } from './context.ts'
+import { contextOf, noTools } from './context.ts'
 import { fetcherOf, html, startSite } from './web-fetch/page-server.ts'
 import { KEY_OF_ENGINE, startEngines } from './web-search/engine-server.ts'
 
@@ -33,7 +33,7 @@ beforeEach(() => {
 describe('web_search', () => {
   const problem = (parameters: Record<string, unknown>): string => {
     try {
-      webSearch.describe(parameters, 'tools[0].parameters', web)
+      webSearch.describe(parameters, 'tools[0].parameters', { ...noTools, web })
     } catch (error) {
       return String(error)
     }
@@ -131,10 +131,10 @@ describe('web_fetch', () => {
   test('is bounded in uses and in its parameters', async () => {
     await expect(fetchPage({ max_uses: 2 }, 2)).rejects.toThrow('no more than 2 pages')
     await expect(fetchPage({ blocked_domains: ['site.example'] })).rejects.toThrow('not among the domains')
-    expect(() => webFetch.describe({ engine: 'exa' }, 'tools[0]', web)).toThrow(
+    expect(() => webFetch.describe({ engine: 'exa' }, 'tools[0]', noTools)).toThrow(
       'tools[0].engine: must be auto or openrouter',
     )
-    expect(() => webFetch.describe({ pages: 1 }, 'tools[0]', web)).toThrow(
+    expect(() => webFetch.describe({ pages: 1 }, 'tools[0]', noTools)).toThrow(
       'tools[0].pages: is not a parameter',
     )
   })

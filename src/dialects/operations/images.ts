@@ -1,11 +1,17 @@
 import { type Static, Type as t } from '@sinclair/typebox'
 import { badRequest } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
+import {
+  BACKGROUNDS,
+  IMAGE_FORMATS,
+  IMAGE_QUALITIES,
+  IMAGE_RATIOS,
+  IMAGE_RESOLUTIONS,
+} from '../../core/image-words.ts'
 import { defined } from '../../core/json.ts'
 import type { ImagesRequest, ImagesResult, MadeImage } from '../../core/operation.ts'
 import type { Closing } from '../../core/result.ts'
 import { completionTokens, promptTokens } from '../../core/usage.ts'
-import { words } from '../../core/words.ts'
 import { readRouting } from '../caller-fields.ts'
 import { routingFields } from '../caller-schema.ts'
 import type { StreamWriter } from '../dialect.ts'
@@ -15,11 +21,6 @@ import type { ImageNative, OperationContext, OperationIngress } from '../operati
 import { viewCost, viewMetadata } from '../usage.ts'
 import { modelField } from './fields.ts'
 import { base64OfDataUrl, imageTypeOf, readShape } from './image-shape.ts'
-
-const RATIOS = words(`
-  1:1 1:2 1:4 1:8 2:1 2:3 2.35:1 3:2 3:4 4:1 4:3 4:5 5:2 5:4 8:1 9:16 16:9 9:19.5 19.5:9 9:20
-  20:9 9:21 21:9 auto
-`)
 
 const reference = openObject({
   type: t.Literal('image_url'),
@@ -31,12 +32,12 @@ export const imagesBody = bounded(
     prompt: t.String({ minLength: 1 }),
     model: modelField('Absent: the default image model of the workspace'),
     n: optional(t.Integer({ minimum: 1, maximum: 10, description: 'How many; default 1' })),
-    aspect_ratio: optional(oneOf(RATIOS)),
-    resolution: optional(oneOf(['512', '1K', '2K', '4K'])),
+    aspect_ratio: optional(oneOf(IMAGE_RATIOS)),
+    resolution: optional(oneOf(IMAGE_RESOLUTIONS)),
     size: optional(t.String({ description: '`WIDTHxHEIGHT`, a resolution (`1K`, `2K`, `4K`), or `auto`' })),
-    quality: optional(oneOf(['auto', 'low', 'medium', 'high', 'xhigh', 'max', 'standard', 'hd'])),
-    background: optional(oneOf(['auto', 'transparent', 'opaque'])),
-    output_format: optional(oneOf(['png', 'jpeg', 'webp', 'svg'])),
+    quality: optional(oneOf(IMAGE_QUALITIES)),
+    background: optional(oneOf(BACKGROUNDS)),
+    output_format: optional(oneOf(IMAGE_FORMATS)),
     output_compression: optional(t.Integer({ minimum: 0, maximum: 100 })),
     seed: optional(t.Integer()),
     input_references: optional(

@@ -36,6 +36,37 @@ export interface ServerToolOutput extends OutputItem {
   finish(call: ServerToolCall): string
 }
 
+/**
+ * Such an item, which is open until its result is there. `unfinished`: as it is if the reply ends before. `finished`: the
+ * events of its end before the last one, and the item.
+ */
+export function createServerToolOutput(
+  slot: Slot,
+  type: string,
+  unfinished: JsonObject,
+  finished: (call: ServerToolCall) => { readonly text: string; readonly item: JsonObject },
+): ServerToolOutput {
+  let complete: JsonObject | null = null
+  const done = (item: JsonObject): string => {
+    complete = item
+    return writeDone(slot, item)
+  }
+  return {
+    slot,
+    type,
+    get complete() {
+      return complete
+    },
+    mayGoOn: () => complete === null,
+    close: () => (complete === null ? done(unfinished) : ''),
+    finish(call) {
+      if (complete !== null) return ''
+      const { text, item } = finished(call)
+      return text + done(item)
+    },
+  }
+}
+
 export const writeAdded = ({ events, index }: Slot, item: JsonObject): string =>
   events.write('response.output_item.added', { output_index: index, item })
 

@@ -2,7 +2,13 @@ import type { FormerCall, JsonObject, ServerToolCall } from '../../core/events.t
 import { isString } from '../../core/json.ts'
 import { shortName } from '../tool-names.ts'
 import { ITEM } from './items.ts'
-import { type Opened, type ServerToolOutput, type Slot, writeAdded, writeDone } from './write-item.ts'
+import {
+  createServerToolOutput,
+  type Opened,
+  type ServerToolOutput,
+  type Slot,
+  writeAdded,
+} from './write-item.ts'
 
 /** OpenAI's items for MCP servers, which the gateway called itself: `mcp_list_tools` and `mcp_call`. */
 export function openMcp(slot: Slot, call: ServerToolCall): Opened<ServerToolOutput> {
@@ -17,30 +23,13 @@ export function openMcp(slot: Slot, call: ServerToolCall): Opened<ServerToolOutp
     mcp === undefined
       ? { id: slot.id, type, ...listing, error: null }
       : { ...named, arguments: json, approval_request_id: null, output: null, error: null }
-  let complete: JsonObject | null = null
-  const done = (item: JsonObject): string => {
-    complete = item
-    return writeDone(slot, item)
-  }
-  const item: ServerToolOutput = {
-    slot,
-    type,
-    get complete() {
-      return complete
-    },
-    // It stays open until its result is there.
-    mayGoOn: () => complete === null,
-    close: () => (complete === null ? done(mcp ? { ...shared, status: 'incomplete' } : shared) : ''),
-    finish({ status, text }) {
-      if (complete !== null) return ''
-      if (mcp === undefined) return report('.completed') + done(shared)
-      const isDone = status === 'completed'
-      return (
-        report(isDone ? '.completed' : '.failed') +
-        done({ ...shared, ...(isDone ? { output: text } : { error: text }), status })
-      )
-    },
-  }
+  const unfinished = mcp === undefined ? shared : { ...shared, status: 'incomplete' }
+  const item = createServerToolOutput(slot, type, unfinished, ({ status, text }) => {
+    if (mcp === undefined) return { text: report('.completed'), item: shared }
+    const isDone = status === 'completed'
+    const shown = isDone ? { output: text } : { error: text }
+    return { text: report(isDone ? '.completed' : '.failed'), item: { ...shared, ...shown, status } }
+  })
   const begun =
     mcp === undefined ? { ...shared, tools: [] } : { ...shared, arguments: '', status: 'in_progress' }
   const written =

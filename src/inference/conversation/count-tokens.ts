@@ -12,6 +12,7 @@ import { estimatePrompt, estimatePromptTokens } from '../admission/estimate.ts'
 import type { RunDeps } from '../generation.ts'
 import { needsOf, withoutLengths } from '../routing/needs.ts'
 import { plan } from '../routing/plan.ts'
+import { toolAccessOf } from '../tools/access.ts'
 import { hasMcp, mcpRequestOf } from '../tools/mcp.ts'
 import { toolRequestOf } from '../tools/requested.ts'
 import { CallerDisconnected } from '../upstream/abort.ts'
@@ -41,7 +42,7 @@ export async function countTokens(input: CountInput, deps: RunDeps): Promise<num
   const { signal, snapshot } = input
   // The functions that stand for server tools count.
   const mcp = hasMcp(input.request) ? await mcpRequestOf(input.request, deps.mcp) : null
-  const asked = toolRequestOf(input.request, input.caller, deps.web, mcp)
+  const asked = toolRequestOf(input.request, input.caller, toolAccessOf(input.caller, snapshot, deps), mcp)
   const request = asked?.request ?? input.request
   const planned = plan({
     ...input,

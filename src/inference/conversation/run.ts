@@ -10,14 +10,15 @@ import { estimatePrompt } from '../admission/estimate.ts'
 import { metered } from '../filters/output/apply.ts'
 import type { Conversation, Opening, RunDeps } from '../generation.ts'
 import { begin, end } from '../pipeline.ts'
-import { collect, collectInOrder } from '../reply/collect.ts'
 import { createMeter } from '../reply/meter.ts'
 import type { ResponseRecorder } from '../reply/recorder.ts'
 import { createTextStream, type TextStream } from '../reply/text-stream.ts'
 import { createToolWatch } from '../reply/tool-watch.ts'
 import { needsOf } from '../routing/needs.ts'
 import { fail, metadataOf, settle } from '../settle.ts'
+import { facilitiesOf } from '../steps/facilities.ts'
 import { newStepTotals, withSteps } from '../steps/family.ts'
+import { toolAccessOf } from '../tools/access.ts'
 import { createToolLoop } from '../tools/loop.ts'
 import { hasMcp, type McpRequest, mcpRequestOf } from '../tools/mcp.ts'
 import { withNativeSearch } from '../tools/native-search.ts'
@@ -27,6 +28,7 @@ import { dispatch } from '../upstream/dispatch.ts'
 import type { Dispatched } from '../upstream/first-content.ts'
 import { hedgeable } from '../upstream/hedge.ts'
 import { shortenedUpTo } from '../upstream/shorten.ts'
+import { runToEnd } from './to-end.ts'
 
 /** A conversation as its route has read it. */
 export interface ConversationOpening extends Opening<InferenceRequest> {
@@ -53,13 +55,16 @@ function beginWithTools(
   mcp: McpRequest | null,
   deps: RunDeps,
 ): Conversation | Promise<Conversation> {
-  const asked = toolRequestOf(opening.request, opening.caller, deps.web, mcp)
+  const access = toolAccessOf(opening.caller, opening.snapshot, deps)
+  const asked = toolRequestOf(opening.request, opening.caller, access, mcp)
   if (asked === null) return beginStep(opening, deps)
   const steps = opening.steps ?? newStepTotals()
   const first = beginStep({ ...opening, request: asked.request, steps, cache: undefined }, deps)
   const openStep = (step: Opening<InferenceRequest>) => beginStep(step, deps)
   const looped = (generation: Conversation): Conversation => {
-    generation.loop = createToolLoop(generation, steps, asked, openStep)
+    generation.loop = createToolLoop(generation, steps, asked, openStep, (family) =>
+      facilitiesOf(family, deps, beginConversation),
+    )
     return generation
   }
   return first instanceof Promise ? first.then(looped) : looped(first)
@@ -105,23 +110,6 @@ export async function completeReply(
     end(generation)
   }
 }
-
-/** The complete reply, before its settlement. */
-export async function runToEnd(
-  generation: Conversation,
-  gather?: Ingress['gather'],
-): Promise<{ dispatched: Dispatched; result: InferenceResult }> {
-  const { loop } = generation
-  const dispatched = await (loop ? loop.start() : dispatch(generation, gather))
-  generation.dropped = dispatched.dropped
-  const result = await (loop
-    ? collectInOrder(dispatched.frames)
-    : collect(dispatched.frames, generation.isCounted ? uncounted : generation.meter.see))
-  generation.content?.takeResult(result)
-  return { dispatched, result }
-}
-
-const uncounted = (): void => undefined
 
 /** Characters of a reply that is written in one step. */
 const SHORT_CHARACTERS = 1024 * 1024

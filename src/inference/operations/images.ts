@@ -1,8 +1,9 @@
 import type { Attempt } from '../../core/attempt.ts'
 import { throwIfCancelled } from '../../core/cancellation.ts'
 import type { InferenceFrame, InferenceFrames, JsonObject } from '../../core/events.ts'
-import type { ImageReference, ImagesRequest, MadeImage } from '../../core/operation.ts'
+import type { ImageReference, ImagesRequest, ImagesResult, MadeImage } from '../../core/operation.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
+import type { Closing } from '../../core/result.ts'
 import type { DialectCall } from '../../dialects/dialect.ts'
 import type { ImageEgress } from '../../dialects/operation.ts'
 import { imagesIngress, madeImages, writeImageStream } from '../../dialects/operations/images.ts'
@@ -28,8 +29,21 @@ type ImagesGeneration = Generation<ImageMeter, ImagesRequest>
 
 /** Images, streamed or not. */
 export async function runImages(opening: Opening<ImagesRequest>, deps: RunDeps): Promise<Response> {
+  const generation = await beginImages(opening, deps)
+  if (generation.request.stream) return streamResponse(streamedImages(generation))
+  const { images, native, attempt, closing } = await completeImages(generation)
+  const context = contextOf(generation, attempt, native)
+  const body = imagesIngress.writeReply({ images, native }, context, closing)
+  return textReply(JSON.stringify(body), jsonHeaders(generation))
+}
+
+/** Images in one reply, settled. Throws the caller's error. */
+export const drawImages = async (opening: Opening<ImagesRequest>, deps: RunDeps): Promise<Drawing> =>
+  completeImages(await beginImages(opening, deps))
+
+async function beginImages(opening: Opening<ImagesRequest>, deps: RunDeps): Promise<ImagesGeneration> {
   const request = await withReferences(opening, deps)
-  const generation = await begin<ImageMeter, ImagesRequest>(
+  return begin<ImageMeter, ImagesRequest>(
     { ...opening, request },
     {
       refusal: (dialect, endpoint) => {
@@ -44,8 +58,6 @@ export async function runImages(opening: Opening<ImagesRequest>, deps: RunDeps):
     },
     deps,
   )
-  if (request.stream) return streamResponse(streamedImages(generation))
-  return textReply(JSON.stringify(await completeImages(generation)), jsonHeaders(generation))
 }
 
 /** Replaces the URLs of references by their contents. */
@@ -112,7 +124,13 @@ const completeCodec: CallCodec<InferenceFrame[], ImagesGeneration> = codecOf(
   },
 )
 
-async function completeImages(generation: ImagesGeneration): Promise<JsonObject> {
+/** Settled images, and the fields of the reply that they came with. */
+interface Drawing extends ImagesResult {
+  readonly attempt: Attempt
+  readonly closing: Closing
+}
+
+async function completeImages(generation: ImagesGeneration): Promise<Drawing> {
   try {
     const answered = await tryAttempts(completeCodec, generation)
     generation.dropped = answered.dropped
@@ -124,11 +142,7 @@ async function completeImages(generation: ImagesGeneration): Promise<JsonObject>
       madeImages(frame.events, images, native)
     }
     const closing = await settle(generation, 'complete')
-    return imagesIngress.writeReply(
-      { images, native },
-      contextOf(generation, answered.attempt, native),
-      closing,
-    )
+    return { images, native, attempt: answered.attempt, closing }
   } catch (error) {
     throw await fail(generation, error)
   } finally {

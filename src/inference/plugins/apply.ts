@@ -2,6 +2,7 @@ import type { JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { keepBody } from '../../http/body-budget.ts'
 import type { PluginContext } from '../../plugins/plugin.ts'
+import { beginConversation } from '../conversation/run.ts'
 import type { Opening, RunDeps } from '../generation.ts'
 import { contentAt, countedContent } from '../request/url-contents.ts'
 import { placeOf } from '../request/user-urls.ts'
@@ -27,7 +28,7 @@ export async function withPlugins<Opened extends Asked>(
   const family: Family = { ...opening, steps: newStepTotals() }
   const fetchContent = countedContent(deps.fetchContent, opening.incoming.body)
   const contextOf = (request: InferenceRequest, signal: AbortSignal): PluginContext => ({
-    ...facilitiesOf({ ...family, request, signal }, deps),
+    ...facilitiesOf({ ...family, request, signal }, deps, beginConversation),
     caller: family.caller,
     snapshot: family.snapshot,
     web: deps.web,

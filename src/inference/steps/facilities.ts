@@ -1,8 +1,10 @@
-import type { Asked, Asking, Facilities, Moderated } from '../../core/facilities.ts'
-import { defined, objectsIn, textOf } from '../../core/json.ts'
+import type { Asked, Asking, Drawn, Facilities, Moderated } from '../../core/facilities.ts'
+import { defined, type JsonObject, objectsIn, textOf } from '../../core/json.ts'
 import type { InferenceRequest, RoutedRequest } from '../../core/request.ts'
-import { beginConversation, runToEnd } from '../conversation/run.ts'
-import type { RunDeps } from '../generation.ts'
+import { imagesIngress } from '../../dialects/operations/images.ts'
+import { runToEnd } from '../conversation/to-end.ts'
+import type { Conversation, Opening, RunDeps } from '../generation.ts'
+import { drawImages } from '../operations/images.ts'
 import { moderations } from '../operations/moderations.ts'
 import { runTask } from '../operations/run.ts'
 import { end } from '../pipeline.ts'
@@ -10,16 +12,26 @@ import { fail, settle } from '../settle.ts'
 import { type Family, stepOpening } from './family.ts'
 import { pay } from './pay.ts'
 
+/** `beginConversation`, which itself needs facilities: those of the tools of its request. */
+type Begin = (opening: Opening<InferenceRequest>, deps: RunDeps) => Conversation | Promise<Conversation>
+
 /** What plugins and tools can have done for the generation of this family. */
-export const facilitiesOf = (family: Family, deps: RunDeps): Facilities => ({
-  ask: (request, asking) => ask(family, request, asking, deps),
+export const facilitiesOf = (family: Family, deps: RunDeps, begin: Begin): Facilities => ({
+  ask: (request, asking) => ask(family, request, asking, deps, begin),
+  draw: (body, asking) => draw(family, body, asking, deps),
   moderate: (models, texts, asking) => moderate(family, models, texts, asking, deps),
   pay: (payment, run) => pay(family, payment, run, deps),
 })
 
-async function ask(family: Family, request: InferenceRequest, asking: Asking, deps: RunDeps): Promise<Asked> {
+async function ask(
+  family: Family,
+  request: InferenceRequest,
+  asking: Asking,
+  deps: RunDeps,
+  begin: Begin,
+): Promise<Asked> {
   const opening = { ...openingOf(family, asking, deps), request: underPolicy(request, family) }
-  const generation = await beginConversation(opening, deps)
+  const generation = await begin(opening, deps)
   try {
     const { dispatched, result } = await runToEnd(generation)
     const closing = await settle(generation, 'complete')
@@ -30,6 +42,13 @@ async function ask(family: Family, request: InferenceRequest, asking: Asking, de
   } finally {
     end(generation)
   }
+}
+
+async function draw(family: Family, body: JsonObject, asking: Asking, deps: RunDeps): Promise<Drawn> {
+  const request = { ...imagesIngress.parse(body, new Headers()), stream: false }
+  const opening = { ...openingOf(family, asking, deps), request: underPolicy(request, family) }
+  const { images, attempt } = await drawImages(opening, deps)
+  return { model: attempt.model.id, images }
 }
 
 async function moderate(

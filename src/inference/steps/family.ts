@@ -16,6 +16,9 @@ export const newStepTotals = (): StepTotals => ({
   tools: { costNanoUsd: 0, requested: 0, executed: 0, searches: 0 },
 })
 
+/** The kind of a step that a tool makes. */
+const TOOL_STEP = 'tool'
+
 /** The opening of a step, without its request. It has a line of its own in the access log, and no body of the caller. */
 export function stepOpening(family: Family, kind: string, startedAt: number) {
   const { id, incoming, request, snapshot, caller, origin, signal, steps } = family
@@ -42,7 +45,9 @@ export function stepOpening(family: Family, kind: string, startedAt: number) {
 
 /** Adds a settled step to the totals of its parent. */
 export function addStep({ parent, steps }: Opening, costNanoUsd: number): void {
-  if (parent !== undefined && steps !== undefined) steps.costNanoUsd += costNanoUsd
+  if (parent === undefined || steps === undefined) return
+  steps.costNanoUsd += costNanoUsd
+  if (parent.kind === TOOL_STEP) steps.tools.costNanoUsd += costNanoUsd
 }
 
 /** The closing of the caller's generation, with the costs of its steps. */

@@ -1,11 +1,12 @@
 import { GatewayError } from '../../core/errors.ts'
 import type { JsonObject, ServerToolCall } from '../../core/events.ts'
+import type { Facilities } from '../../core/facilities.ts'
 import { parseObject } from '../../core/json.ts'
+import type { ToolAccess } from '../../core/tool-access.ts'
 import type { ToolResult } from '../../tools/tool.ts'
 import type { RunDeps } from '../generation.ts'
 import type { Ticker } from '../reply/ticker.ts'
 import type { Family } from '../steps/family.ts'
-import { pay } from '../steps/pay.ts'
 import { asData } from './former-calls.ts'
 import type { RequestedTool, ToolRequest } from './requested.ts'
 
@@ -30,6 +31,17 @@ export interface EndedCall {
   readonly refusal: GatewayError | null
 }
 
+/** Where the calls of one request run. */
+export interface CallCourse {
+  readonly family: Family
+  readonly deps: RunDeps
+  /** What tools can have done. */
+  facilitiesOf(family: Family): Facilities
+  readonly access: ToolAccess
+  /** Of one call. */
+  readonly callMs: number
+}
+
 /** Runs the calls of one request, and bounds them all together. */
 export interface CallRunner {
   /** The tools that were called, by both names. */
@@ -46,11 +58,9 @@ const MOST_REPEATED = 3
 
 export function createCallRunner(
   { byFunction, stop: { mostCalls } }: Pick<ToolRequest, 'byFunction' | 'stop'>,
-  callMs: number,
-  family: Family,
-  deps: RunDeps,
+  course: CallCourse,
 ): CallRunner {
-  const { tools } = family.steps
+  const { tools } = course.family.steps
   const called = new Set<string>()
   const uses = new Map<string, number>()
   const repeated = new Map<string, number>()
@@ -73,7 +83,7 @@ export function createCallRunner(
     const used = uses.get(name) ?? 0
     uses.set(name, used + 1)
     tools.executed += 1
-    return runTool(requested, args, used, callMs, family, deps)
+    return runTool(requested, args, used, course)
   }
 
   function cut(text: string): string {
@@ -120,24 +130,34 @@ async function runTool(
   { tool, parameters }: RequestedTool,
   args: JsonObject,
   uses: number,
-  callMs: number,
-  family: Family,
-  deps: RunDeps,
+  { family, deps, facilitiesOf, access, callMs }: CallCourse,
 ): Promise<ToolResult> {
-  const { signal, over, stop } = clockOf(callMs, family.signal, deps.ticker)
+  const { signal, over, stop } = clockOf(Math.max(callMs, tool.callMs ?? 0), family.signal, deps.ticker)
+  const { facilities, settled } = followed(facilitiesOf({ ...family, signal }))
   try {
-    const running = tool.run(args, {
-      parameters,
-      signal,
-      uses,
-      pay: (payment, run) => pay({ ...family, signal }, payment, run, deps),
-      web: deps.web,
-      now: deps.now,
-    })
+    const running = tool.run(args, { ...facilities, ...access, parameters, signal, uses, now: deps.now })
     return await Promise.race([running, over])
   } finally {
     stop()
+    await settled()
   }
+}
+
+/** `settled` resolves once the steps that were begun are on the ledger: the signal that ends the call ends them. */
+function followed({ ask, draw, moderate, pay }: Facilities) {
+  const begun = new Set<Promise<unknown>>()
+  function follow<Value>(step: Promise<Value>): Promise<Value> {
+    begun.add(step)
+    return step
+  }
+  const facilities: Facilities = {
+    ask: (request, asking) => follow(ask(request, asking)),
+    draw: (body, asking) => follow(draw(body, asking)),
+    moderate: (models, texts, asking) => follow(moderate(models, texts, asking)),
+    // It waits for a call of the tool's own, which may not heed the signal.
+    pay,
+  }
+  return { facilities, settled: () => Promise.allSettled(begun) }
 }
 
 const MOST_SENTENCE_CHARACTERS = 1_000
@@ -147,8 +167,13 @@ const sentenceOf = (error: unknown): string =>
 
 const ENDING_STATUSES = [402, 403, 429]
 
+/** A limit of the caller. The 429 of a provider is one for the model. */
 const refusalIn = (error: unknown): GatewayError | null =>
-  error instanceof GatewayError && ENDING_STATUSES.includes(error.status) ? error : null
+  error instanceof GatewayError &&
+  ENDING_STATUSES.includes(error.status) &&
+  error.metadata?.provider_name === undefined
+    ? error
+    : null
 
 /** Aborts a call after its time, or when the request is cancelled. A tool that does not heed the signal is left alone. */
 function clockOf(callMs: number, outer: AbortSignal, ticker: Ticker) {

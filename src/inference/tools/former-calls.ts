@@ -35,7 +35,8 @@ function expanded(message: Message, ids: Set<string>): Message[] {
   for (const [at, part] of parts.entries()) {
     const call = found[at]
     const last = segments.at(-1)
-    if (call === 'shown') continue
+    // An image behind a result is one that the tool made, which the model did not see.
+    if (call === 'shown' || (part.type === 'image' && found[at - 1] === 'shown')) continue
     if (call) last?.calls.push(call)
     else if (last?.calls.length === 0) last.parts.push(part)
     else segments.push({ parts: [part], calls: [] })

@@ -1,12 +1,6 @@
 import { signalOf, throwIfCancelled } from '../../core/cancellation.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type {
-  Finish,
-  FrameBatch,
-  InferenceEvent,
-  InferenceFrame,
-  InferenceFrames,
-} from '../../core/events.ts'
+import type { Finish, FrameBatch, InferenceFrame, InferenceFrames } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Closing } from '../../core/result.ts'
 import type { SearchResult } from '../../core/web-access.ts'
@@ -18,12 +12,19 @@ import { fail, logContent, metadataOf, settle, settleAlone } from '../settle.ts'
 import { type Family, stepOpening } from '../steps/family.ts'
 import { dispatch } from '../upstream/dispatch.ts'
 import type { Dispatched } from '../upstream/first-content.ts'
-import { type CallRunner, createCallRunner, type EndedCall, type WrittenCall } from './calls.ts'
+import { toolAccessOf } from './access.ts'
+import {
+  type CallCourse,
+  type CallRunner,
+  createCallRunner,
+  type EndedCall,
+  type WrittenCall,
+} from './calls.ts'
 import { startClock } from './clock.ts'
-import { chatDetailOf } from './former-calls.ts'
 import { withMcp } from './mcp.ts'
 import { nextRequest } from './next-request.ts'
 import type { ToolRequest } from './requested.ts'
+import { carriedEvents, eventsOf } from './shown-calls.ts'
 import { createStepReader, type Shown, type StepReader } from './step.ts'
 import { stoppedBy } from './stop.ts'
 import {
@@ -71,15 +72,18 @@ export function createToolLoop(
   totals: StepTotals,
   asked: ToolRequest,
   openStep: OpenStep,
+  facilitiesOf: CallCourse['facilitiesOf'],
 ): StepLoop {
   const { deps } = first
   const { callMs, totalMs } = deps.toolBounds
+  const family = familyOf(first, totals)
+  const access = toolAccessOf(family.caller, family.snapshot, deps)
   const loop: Loop = {
     first,
     totals,
     asked,
     openStep,
-    runner: createCallRunner(asked, callMs, familyOf(first, totals), deps),
+    runner: createCallRunner(asked, { family, deps, facilitiesOf, access, callMs }),
     shown: { textLength: 0, nextDetail: 0, callIds: new Set(callIdsOf(asked.request)) },
     closings: [],
     sources: [],
@@ -162,7 +166,8 @@ async function* framesOf(loop: Loop, dispatched: Dispatched): InferenceFrames & 
     const results = isWhole && !wasLast ? yield* runCalls(loop, calls) : []
     await settling
     if (loop.step !== loop.first) end(loop.step)
-    if (handedOver > 0) yield* carried(loop, results)
+    const carried = handedOver === 0 ? [] : carriedEvents(results, loop.first.request, loop.shown)
+    if (carried.length > 0) yield [{ events: carried }]
     if (results.length === 0 || handedOver > 0) break
     throwIfCancelled(loop.first.cancellation)
     loop.stopped = reasonToStop(loop)
@@ -175,16 +180,6 @@ async function* framesOf(loop: Loop, dispatched: Dispatched): InferenceFrames & 
     answering = await nextStep(loop)
   }
   yield [{ events: [{ type: 'response-end', finishes: [loop.finish] }] }]
-}
-
-/** A client of chat that answers its own calls has no other place for the results that the next turn needs. */
-function* carried({ first, shown }: Loop, results: readonly EndedCall[]): Generator<FrameBatch, void> {
-  if (first.request.dialect !== 'chat' || results.length === 0) return
-  const events = results.map(({ call, message }): InferenceEvent => {
-    const detail = chatDetailOf(call, message, shown.nextDetail++)
-    return { type: 'reasoning-detail', choice: 0, detail }
-  })
-  yield [{ events }]
 }
 
 /** One text is the answer in these dialects: what the model says before a call is a paragraph of it. */
@@ -251,18 +246,12 @@ async function* runCalls(
     results.push(result)
     loop.sources.push(...(result.result?.sources ?? []))
     loop.calls.set(begun.name, (loop.calls.get(begun.name) ?? 0) + 1)
-    yield [{ events: eventsOf(result) }]
+    yield [{ events: eventsOf(result, loop.first.request) }]
     if (result.refusal) throw result.refusal
     throwIfCancelled(loop.first.cancellation)
   }
   return results
 }
-
-const eventsOf = ({ call, result }: EndedCall): InferenceEvent[] => [
-  { type: 'server-tool', call },
-  ...(result?.citations ?? []).map((annotation) => ({ type: 'annotation' as const, choice: 0, annotation })),
-  ...(result?.images ?? []).map((url) => ({ type: 'image' as const, choice: 0, url })),
-]
 
 /** Why the next step is the last one, which may call no tools; null: it is not. */
 function reasonToStop(loop: Loop): string | null {

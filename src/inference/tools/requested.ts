@@ -4,6 +4,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { asList, defined, fieldsOf, isObject, isString, objectsIn, restOf } from '../../core/json.ts'
 import type { FunctionTool, InferenceRequest, RoutedRequest, Tool, ToolChoice } from '../../core/request.ts'
 import type { WorkspaceRecord } from '../../core/snapshot.ts'
+import type { ToolAccess } from '../../core/tool-access.ts'
 import type { WebAccess } from '../../core/web-access.ts'
 import { serverTools } from '../../tools/index.ts'
 import type { ServerTool } from '../../tools/tool.ts'
@@ -49,12 +50,12 @@ const PROGRAMS =
 export function toolRequestOf(
   request: InferenceRequest,
   caller: Caller,
-  web: WebAccess,
+  access: ToolAccess,
   mcp: McpRequest | null,
 ): ToolRequest | null {
   if (request.tools.every(isFunction)) return null
   checkAllowed(request.tools, caller)
-  const toolOf = finderOf(request, web)
+  const toolOf = finderOf(request, access.web)
   // A request with a tool that another gateway runs goes there whole.
   if (
     (mcp === null && !request.tools.some((tool) => toolOf(tool) !== null)) ||
@@ -67,7 +68,7 @@ export function toolRequestOf(
   const byType = new Map<string, string>()
   const tools = request.tools.flatMap((tool): Tool[] => {
     const functions = mcp?.functions.get(tool)
-    if (functions !== undefined) return functions.map((each) => added(each, taken, byFunction, web))
+    if (functions !== undefined) return functions.map((each) => added(each, taken, byFunction, access))
     const found = toolOf(tool)
     if (found === null || tool.type === 'function') return [tool]
     const { type, parameters, path } = entryOf(tool.data, request)
@@ -76,7 +77,7 @@ export function toolRequestOf(
       throw badRequest(`"${found.name}" is there twice: name each server tool once`, path)
     byFunction.set(name, { tool: found, type, parameters })
     byType.set(type, name)
-    return [{ type: 'function', name, ...found.describe(parameters, path, web) } satisfies FunctionTool]
+    return [{ type: 'function', name, ...found.describe(parameters, path, access) } satisfies FunctionTool]
   })
   const { serverTool: _, ...rest } = request
   const toolChoice = chosen(request.toolChoice, byType, byFunction, mcp)
@@ -181,11 +182,11 @@ function added(
   { tool, mcp }: McpFunction,
   taken: Set<string>,
   byFunction: Map<string, RequestedTool>,
-  web: WebAccess,
+  access: ToolAccess,
 ): FunctionTool {
   const name = freeName(tool.name, taken)
   byFunction.set(name, { tool, type: 'mcp', parameters: {}, mcp })
-  return { type: 'function', name, ...tool.describe({}, '', web) }
+  return { type: 'function', name, ...tool.describe({}, '', access) }
 }
 
 function chosen(

@@ -16,7 +16,7 @@ const LONGEST_QUERY = 2_000
 /** Searches the web by an engine of the operator's. */
 export const webSearch: ServerTool = {
   name: 'web_search',
-  describe(parameters, place, web) {
+  describe(parameters, place, { web }) {
     web.prepareSearch(readSearch(parameters, place).wanted, place)
     return {
       description:

@@ -2,6 +2,7 @@ import { newGenerationId } from '../../../src/core/ids.ts'
 import type { Message } from '../../../src/core/request.ts'
 import { newConversation } from '../../../src/core/request.ts'
 import { authenticate, originOf } from '../../../src/http/caller.ts'
+import { beginConversation } from '../../../src/inference/conversation/run.ts'
 import { facilitiesOf } from '../../../src/inference/steps/facilities.ts'
 import { type Family, newStepTotals } from '../../../src/inference/steps/family.ts'
 import type { Gateway } from '../../gateway.ts'
@@ -29,5 +30,5 @@ export function familyOf({ deps }: Gateway, key: string, signal = new AbortContr
     signal,
     steps: newStepTotals(),
   }
-  return { family, ...facilitiesOf(family, run) }
+  return { family, ...facilitiesOf(family, run, beginConversation) }
 }

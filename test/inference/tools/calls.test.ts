@@ -1,23 +1,50 @@
 /** Bounds of single calls, with tools that misbehave. */
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../../src/core/errors.ts'
+import { beginConversation } from '../../../src/inference/conversation/run.ts'
+import { facilitiesOf } from '../../../src/inference/steps/facilities.ts'
 import { createCallRunner } from '../../../src/inference/tools/calls.ts'
 import type { ServerTool } from '../../../src/tools/tool.ts'
 import { gatewayOfFile } from '../../file-setup.ts'
 import { API_KEY } from '../../gateway.ts'
-import { familyOf } from '../steps/family.ts'
+import { noTools } from '../../tools/context.ts'
+import { startUpstream, unary } from '../../upstream.ts'
+import { conversation, familyOf } from '../steps/family.ts'
 
-const gateway = await gatewayOfFile({})
+const upstream = startUpstream()
+const gateway = await gatewayOfFile(
+  {
+    providers: [
+      {
+        slug: 'lab',
+        dialect: 'chat',
+        base_url: upstream.baseUrl,
+        models: [{ id: 'cent', pricing: { prompt: '0', completion: '0', request: '0.01' } }],
+      },
+    ],
+  },
+  upstream,
+)
 
-const describe = () => ({ description: '', parameters: { type: 'object' } })
+const described = () => ({ description: '', parameters: { type: 'object' } })
 
-/** A runner of one tool that does `run`; a call may take `callMs`. */
-function runnerOf(run: ServerTool['run'], callMs = 60_000, signal?: AbortSignal) {
+/** A runner of one tool that does `tested`; a call may take `callMs`. */
+function runnerOf(tested: ServerTool['run'], callMs = 60_000, signal?: AbortSignal) {
+  const { run } = gateway.deps
   const { family } = familyOf(gateway, API_KEY, signal)
-  const tool = { name: 'odd', describe, run }
+  const tool = { name: 'odd', describe: described, run: tested }
   const byFunction = new Map([['odd', { tool, type: 'openrouter:odd', parameters: { mood: 'calm' } }]])
   const stop = { conditions: [], mostCalls: 100 }
-  const runner = createCallRunner({ byFunction, stop }, callMs, family, gateway.deps.run)
+  const runner = createCallRunner(
+    { byFunction, stop },
+    {
+      family,
+      deps: run,
+      facilitiesOf: (each) => facilitiesOf(each, run, beginConversation),
+      access: noTools,
+      callMs,
+    },
+  )
   let calls = 0
   return () => runner.start({ id: `c${calls}`, name: 'odd', json: `{"n":${calls++}}`, isTooLong: false })
 }
@@ -88,4 +115,33 @@ test('an error that is thrown at once is one of the call', async () => {
     throw new Error('at once')
   })
   expect((await start().ended).message).toBe('The call of odd failed: at once')
+})
+
+describe('a tool asks a model', () => {
+  const asking: ServerTool['run'] = async (_, { ask }) => {
+    const { result } = await ask(conversation('cent'), { kind: 'tool' })
+    return { text: result.choices[0]?.text ?? '' }
+  }
+  const last = () => gateway.generations().at(-1)
+
+  test('as a step that is paid for', async () => {
+    upstream.on('cent', unary('An answer'))
+    expect((await runnerOf(asking)().ended).call.text).toBe('An answer')
+    expect(last()).toMatchObject({ step: '{"kind":"tool"}', cost_nano_usd: 10_000_000 })
+  })
+
+  test('that is settled when a call that took too long has failed', async () => {
+    upstream.on('cent', never)
+    const { message } = await runnerOf(asking, 1)().ended
+    expect(message).toContain('it took longer than')
+    expect(last()).toMatchObject({ step: '{"kind":"tool"}', cancelled: 1 })
+    expect(gateway.deps.ledger.heldNanoUsd()).toBe(0)
+  })
+
+  test('a limit of a provider is one for the model', async () => {
+    upstream.on('cent', () => new Response('', { status: 429 }))
+    const { message, refusal } = await runnerOf(asking)().ended
+    expect(message).toContain('rate limit is reached')
+    expect(refusal).toBeNull()
+  })
 })
