@@ -81,7 +81,7 @@ export const DESTINATION_TYPES: Readonly<Record<DestinationType, readonly Config
   opik: [secret('apiKey'), text('workspace'), text('projectName')],
   'otel-collector': [url('endpoint')],
   posthog: [secret('apiKey'), url('endpoint', 'https://us.i.posthog.com')],
-  ramp: [secret('apiKey'), url('baseUrl')],
+  ramp: [secret('apiKey'), url('baseUrl', 'https://api.ramp.com/developer/v1/ai-usage/openrouter')],
   s3: [
     secret('accessKeyId'),
     secret('secretAccessKey'),
@@ -112,4 +112,13 @@ export const isDestinationType = (name: string): name is DestinationType =>
 export interface DestinationConfig {
   readonly fields: Readonly<Record<string, string>>
   readonly headers: Readonly<Record<string, string>> | null
+  /** Of webhooks: what events are signed with, newest first. */
+  readonly signing?: readonly SigningSecret[]
+}
+
+export interface SigningSecret {
+  /** `whsec_` and base64 of 24 to 64 bytes, as Standard Webhooks writes it. */
+  readonly secret: string
+  /** Milliseconds since 1970: it has a successor, and signs until then; null: it signs until it is replaced. */
+  readonly until: number | null
 }

@@ -10,9 +10,12 @@ export interface DestinationKind {
    * The calls that bring these records, at least one, to the destination. Pure: the same records and context give the
    * same calls, so that a repetition can be recognized. Headers of the operator are in the calls already.
    */
-  batchOf(records: readonly ExportRecord[], context: BatchContext): readonly DestinationCall[]
+  batchOf(
+    records: readonly ExportRecord[],
+    context: BatchContext,
+  ): readonly DestinationCall[] | Promise<readonly DestinationCall[]>
   /** What a reply to one of the calls means. Absent: `meaningOfStatus`. */
-  meaningOf?(reply: DeliveryReply): Meaning
+  meaningOf?(reply: DeliveryReply, context: BatchContext): Meaning
 }
 
 export interface BatchLimits {
@@ -38,6 +41,8 @@ export interface BatchContext {
   readonly now: number
   /** Resource attributes: version and instance of this gateway. */
   readonly service: { readonly version: string; readonly instanceId: string }
+  /** These records may have been sent before: a retry, or the first batch after a start. */
+  readonly isRepeat: boolean
   /** True for the event of POST …/test. */
   readonly isTest: boolean
 }
@@ -60,7 +65,7 @@ export interface DeliveryReply {
 
 /** Sentences are ours; none quotes the destination's server. */
 export type Meaning =
-  /** Accepted. `rejected` of the records were refused by number, without saying which. */
+  /** Accepted. `rejected`: how many spans or records were refused, without saying which. */
   | { readonly outcome: 'accepted'; readonly rejected?: number; readonly sentence?: string }
   /** Try again later: 408, 429, 5xx. `afterMs`: what the destination asked for. */
   | { readonly outcome: 'retry'; readonly sentence: string; readonly afterMs?: number }

@@ -82,6 +82,7 @@ export const destinationRoutes = (deps: DestinationDeps & CallerDeps & { once: O
       params,
       response: dataReply(testResult),
       detail: documented('testDestination', 'Send one test event to an observability destination', {
-        description: 'Also while it is disabled. 400 for types without delivery.',
+        description:
+          'The event is a small generation, made as those that are delivered. Also while the destination is disabled. 400 for types without delivery.',
       }),
     })

@@ -1,12 +1,16 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { badRequest, GatewayError, UpstreamError } from '../../../core/errors.ts'
-import { testCall } from '../../../exporters/test-event.ts'
+import type { BatchContext, DestinationCall, DestinationKind, Meaning } from '../../../exporters/kind.ts'
+import { KINDS } from '../../../exporters/kinds/index.ts'
+import { meaningOfStatus } from '../../../exporters/meaning.ts'
+import { sampleRecord } from '../../../exporters/sample.ts'
 import { nullable } from '../../../http/schemas.ts'
 import { guardedFetch } from '../../../net/guarded.ts'
+import { version } from '../../../version.ts'
 import { configOf, type DestinationDeps, findDestination, typeOf } from './service.ts'
 
 export const testResult = Type.Object({
-  success: Type.Boolean({ description: 'It replied with a 2xx.' }),
+  success: Type.Boolean({ description: 'It accepted the event.' }),
   status: nullable(Type.Number({ documented: { type: 'integer' }, description: 'The status of its reply.' })),
   message: Type.String({ description: 'The outcome, as a sentence.' }),
 })
@@ -16,43 +20,77 @@ const TIMEOUT_MS = 10_000
 const LIMIT_BYTES = 64 * 1024
 
 /**
- * Sends one small trace and reports the status of the reply, whose text may come from a third party. Throws
- * a `GatewayError`: 400 for a type that nothing is delivered to yet, and for an address that is not allowed.
+ * Sends one event, as a generation would be sent, and reports what the reply means. The reply's text is not shown: it is
+ * a third party's. Throws a `GatewayError`: 400 for a type that nothing is delivered to yet, and for an address that is
+ * not allowed.
  */
 export async function tryDestination(deps: DestinationDeps, id: string): Promise<TestResult> {
   const row = await findDestination(deps, id)
   const type = typeOf(row.type)
-  const call = testCall(type, configOf(deps, row), deps.now())
-  if (call === null) {
+  const kind = KINDS[type]
+  if (kind === undefined) {
     throw badRequest(
-      `Nothing was sent: delivery to destinations of the type ${type} is not built into this version. Types that can be tried are webhook, otel-collector, langfuse and grafana`,
+      `Nothing was sent: delivery to destinations of the type ${type} is not built into this version. Types that can be tried are ${Object.keys(KINDS).join(', ')}`,
     )
   }
-  const { host } = new URL(call.url)
-  const { method, headers, body } = call
-  try {
-    const { status } = await guardedFetch(call.url, {
-      method,
-      headers,
-      body,
-      limitBytes: LIMIT_BYTES,
-      timeoutMs: TIMEOUT_MS,
-      maxRedirects: 0,
-      allow: deps.outboundAllow,
-    })
-    return { success: status >= 200 && status < 300, status, message: `${host} ${meaningOf(status)}` }
-  } catch (error) {
-    if (error instanceof GatewayError) throw error
-    return { success: false, status: null, message: `${host} ${failureOf(error)}` }
+  const name = deps.snapshot.current().workspacesById.get(row.workspace_id)?.name ?? ''
+  const context: BatchContext = {
+    destinationId: row.id,
+    config: configOf(deps, row),
+    first: 0,
+    last: 0,
+    now: deps.now(),
+    service: { version, instanceId: 'test' },
+    isRepeat: false,
+    isTest: true,
   }
+  const record = sampleRecord({ id: row.workspace_id, name }, deps.now())
+  return await send(await kind.batchOf([record], context), kind, context, deps)
 }
 
-function meaningOf(status: number): string {
-  if (status >= 200 && status < 300) return `answered ${status}: it took the test event`
-  if (status === 401 || status === 403) return `answered ${status}: it refuses the credential`
-  if (status === 404) return `answered 404: there is nothing at this address`
-  if (status >= 300 && status < 400) return `answered ${status}: it redirects, which is not followed`
-  return `answered ${status}: it did not take the test event`
+/** The outcome of the last call; of the first that was not accepted. */
+async function send(
+  calls: readonly DestinationCall[],
+  kind: DestinationKind,
+  context: BatchContext,
+  deps: DestinationDeps,
+): Promise<TestResult> {
+  const deadline = performance.now() + TIMEOUT_MS
+  const waiting = [...calls]
+  let result: TestResult = { success: true, status: null, message: 'it has nothing to receive' }
+  for (let call = waiting.shift(); call !== undefined; call = waiting.shift()) {
+    const { host } = new URL(call.url)
+    try {
+      const timeoutMs = Math.max(1, deadline - performance.now())
+      const reply = await guardedFetch(call.url, { ...optionsOf(call, deps), timeoutMs })
+      const headers = new Headers(reply.headers)
+      const meaning = (kind.meaningOf ?? meaningOfStatus)({ ...reply, headers }, context)
+      const success = meaning.outcome === 'accepted' || meaning.outcome === 'pending'
+      result = { success, status: reply.status, message: `${host} ${sentenceOf(meaning, reply.status)}` }
+      if (!success) return result
+      if (meaning.outcome !== 'pending') continue
+      await Bun.sleep(Math.min(meaning.afterMs, Math.max(0, deadline - performance.now())))
+      waiting.unshift(meaning.next)
+    } catch (error) {
+      if (error instanceof GatewayError) throw error
+      return { success: false, status: null, message: `${host} ${failureOf(error)}` }
+    }
+  }
+  return result
+}
+
+const optionsOf = ({ method, headers, body }: DestinationCall, { outboundAllow }: DestinationDeps) => ({
+  method,
+  headers,
+  ...(method === 'GET' ? {} : { body }),
+  limitBytes: LIMIT_BYTES,
+  maxRedirects: 0,
+  allow: outboundAllow,
+})
+
+function sentenceOf(meaning: Meaning, status: number): string {
+  if (meaning.outcome === 'pending') return `answered ${status}: it has not finished yet`
+  return meaning.sentence ?? `answered ${status}: it accepted the test event`
 }
 
 function failureOf(error: unknown): string {

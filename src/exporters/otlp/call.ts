@@ -1,0 +1,66 @@
+import { withoutTrailing } from '../../core/trailing.ts'
+import type { BatchContext, DestinationCall } from '../kind.ts'
+import type { ExportRecord } from '../record.ts'
+import { jsonOf } from './json.ts'
+import { protobufOf } from './protobuf.ts'
+import type { Attributes } from './span.ts'
+import { type SpanExtras, spansOf } from './spans.ts'
+
+export interface TracesTarget {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly method?: 'POST' | 'PUT'
+  /** Default: protobuf. */
+  readonly encoding?: 'json' | 'protobuf'
+  /** Default: true. */
+  readonly gzip?: boolean
+  /** Attributes of the resource besides those of the service. */
+  readonly resource?: Attributes
+  readonly extras?: (record: ExportRecord) => SpanExtras
+}
+
+/** The records as one call of OTLP's traces over HTTP. */
+export function tracesCall(
+  records: readonly ExportRecord[],
+  { config, service, isTest }: BatchContext,
+  target: TracesTarget,
+): DestinationCall {
+  const isJson = target.encoding === 'json'
+  const traces = {
+    resource: {
+      'service.name': 'sluice',
+      'service.version': service.version,
+      'service.instance.id': service.instanceId,
+      'sluice.test': isTest ? true : null,
+      ...target.resource,
+    },
+    version: service.version,
+    spans: records.flatMap((record) => spansOf(record, target.extras?.(record))),
+  }
+  return {
+    url: target.url,
+    method: target.method ?? 'POST',
+    headers: {
+      ...target.headers,
+      ...lowerCased(config.headers ?? {}),
+      'content-type': isJson ? 'application/json' : 'application/x-protobuf',
+    },
+    body: isJson ? jsonOf(traces) : protobufOf(traces),
+    gzip: target.gzip ?? true,
+  }
+}
+
+/** Headers of the operator replace ours, whatever the case of their names. */
+export const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+/** The address of traces below `base`; a base that names it already stays. */
+export function tracesAt(base: string, path = ''): string {
+  const url = new URL(base)
+  const before = withoutTrailing(url.pathname, '/')
+  url.pathname = before.endsWith('/v1/traces') ? before : `${before}${path}/v1/traces`
+  return url.href
+}
+
+export const basic = (user: string, password: string): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`

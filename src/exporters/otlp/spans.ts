@@ -1,0 +1,122 @@
+import type { ExportAttempt, ExportRecord } from '../record.ts'
+import { spanIdOf, traceIdOf } from '../span-ids.ts'
+import { chatAttributes, requestAttributes } from './attributes.ts'
+import { type Attributes, prefixed, type Span, type SpanEvent, type SpanLink } from './span.ts'
+
+/** What a kind adds to the spans of a record. */
+export interface SpanExtras {
+  readonly request?: Attributes
+  readonly chat?: Attributes
+}
+
+/**
+ * The spans of one generation: the request, below it the operation, below that every attempt. A step of another
+ * generation was no request: its operation is below that of the other one, in the same trace.
+ */
+export function spansOf(record: ExportRecord, extras: SpanExtras = {}): readonly Span[] {
+  const chat = chatSpan(record, extras.chat)
+  const attempts = record.attempts.map((attempt, index) => attemptSpan(record, attempt, index))
+  return record.parent === null
+    ? [requestSpan(record, extras.request), chat, ...attempts]
+    : [chat, ...attempts]
+}
+
+const requestSpan = (record: ExportRecord, extras: Attributes = {}): Span => ({
+  ...common(record),
+  spanId: spanIdOf(record.id, 'request'),
+  parentSpanId: record.trace.parentSpanId,
+  name: record.trace.spanName ?? record.trace.traceName ?? `POST ${record.route}`,
+  kind: 'server',
+  attributes: { ...requestAttributes(record), ...extras },
+  events: [],
+  links: [],
+})
+
+const chatSpan = (record: ExportRecord, extras: Attributes = {}): Span => {
+  const attributes = chatAttributes(record)
+  return {
+    ...common(record),
+    spanId: spanIdOf(record.id, 'chat'),
+    parentSpanId:
+      record.parent === null ? spanIdOf(record.id, 'request') : spanIdOf(record.parent.id, 'chat'),
+    name: record.trace.generationName ?? `${attributes['gen_ai.operation.name']} ${record.requestedModel}`,
+    kind: 'client',
+    attributes: { ...attributes, ...extras },
+    events: eventsOf(record),
+    links: linksOf(record),
+  }
+}
+
+/** Without `gen_ai.*`: vendors would count an attempt as a generation of its own. */
+const attemptSpan = (record: ExportRecord, attempt: ExportAttempt, index: number): Span => ({
+  ...common(record),
+  spanId: spanIdOf(record.id, `attempt:${index}`),
+  parentSpanId: spanIdOf(record.id, 'chat'),
+  name: `attempt ${attempt.providerSlug}`,
+  kind: 'client',
+  startedAt: attempt.startedAt,
+  endedAt: attempt.endedAt,
+  attributes: {
+    'sluice.generation.id': record.id,
+    'sluice.attempt': index + 1,
+    'sluice.fallback': index > 0,
+    'sluice.provider': attempt.providerSlug,
+    'sluice.model': attempt.model,
+    'sluice.endpoint.id': attempt.endpointId,
+    'sluice.byok': attempt.isByok,
+    'http.request.method': 'POST',
+    'http.response.status_code': attempt.status,
+    'error.type': attempt.errorType,
+  },
+  events: [],
+  links: [],
+  failure: attempt.errorType === null ? null : { message: null },
+})
+
+function common(
+  record: ExportRecord,
+): Pick<Span, 'traceId' | 'traceState' | 'startedAt' | 'endedAt' | 'failure'> {
+  return {
+    traceId: record.trace.traceId,
+    traceState: record.trace.traceState,
+    startedAt: record.startedAt,
+    endedAt: record.endedAt,
+    failure: record.error === null ? null : { message: record.error.message },
+  }
+}
+
+function eventsOf(record: ExportRecord): SpanEvent[] {
+  const { firstContentAt, endedAt } = record
+  const fallbacks = record.attempts.slice(1).map((attempt, index) => ({
+    name: 'sluice.fallback',
+    at: attempt.startedAt,
+    attributes: {
+      'sluice.fallback.from': record.attempts[index]?.endpointId,
+      'sluice.fallback.to': attempt.endpointId,
+      'error.type': record.attempts[index]?.errorType,
+    },
+  }))
+  const filters = record.guardrails.map((match) => ({
+    name: 'sluice.filter',
+    at: endedAt,
+    attributes: prefixed('sluice.filter.', match),
+  }))
+  return [
+    ...fallbacks,
+    ...(firstContentAt === null ? [] : [{ name: 'sluice.first_chunk', at: firstContentAt, attributes: {} }]),
+    ...filters,
+    ...(record.truth === 'disconnected' ? [{ name: 'sluice.cancel', at: endedAt, attributes: {} }] : []),
+  ]
+}
+
+/** The generation whose answer this one was, in the trace that it has if its caller named none. */
+const linksOf = ({ cacheSourceId }: ExportRecord): SpanLink[] =>
+  cacheSourceId === null
+    ? []
+    : [
+        {
+          traceId: traceIdOf(cacheSourceId),
+          spanId: spanIdOf(cacheSourceId, 'chat'),
+          attributes: { 'sluice.link': 'cache', 'sluice.generation.id': cacheSourceId },
+        },
+      ]

@@ -1,0 +1,14 @@
+import { createHash } from 'node:crypto'
+
+/** The parts of a generation that are spans. */
+export type SpanPart = 'request' | 'chat' | `attempt:${number}`
+
+/** The id of a generation's span, 16 hex digits: the same one each time the generation is delivered. */
+export const spanIdOf = (generationId: string, part: SpanPart): string =>
+  digest(`${generationId}:${part}`, 16)
+
+/** The trace id of a generation whose caller named none, 32 hex digits. */
+export const traceIdOf = (generationId: string): string => digest(generationId, 32)
+
+const digest = (text: string, digits: number): string =>
+  createHash('sha256').update(text).digest('hex').slice(0, digits)
