@@ -1,8 +1,8 @@
 import { newGenerationId, newRequestId } from '../core/ids.ts'
-import type { ExportRecord } from './record.ts'
+import type { ExportRecord, ExportTrace, ExportUsage } from './record.ts'
 import { traceIdOf } from './span-ids.ts'
 
-const NO_TRACE = {
+const NO_TRACE: Omit<ExportTrace, 'traceId' | 'traceName'> = {
   parentSpanId: null,
   traceState: null,
   spanName: null,
@@ -10,7 +10,7 @@ const NO_TRACE = {
   givenTraceId: null,
   extra: {},
 }
-const USAGE = {
+const USAGE: ExportUsage = {
   promptTokens: 9,
   completionTokens: 6,
   cacheReadTokens: 0,

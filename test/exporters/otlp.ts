@@ -12,7 +12,7 @@ const request = root.lookupType('opentelemetry.proto.collector.trace.v1.ExportTr
 const response = root.lookupType('opentelemetry.proto.collector.trace.v1.ExportTraceServiceResponse')
 
 type Values = Readonly<Record<string, unknown>>
-export interface ReadSpan {
+interface ReadSpan {
   readonly traceId: string
   readonly spanId: string
   /** '' of a root. */

@@ -1,9 +1,9 @@
 /** Records as a delivery makes them. */
 import type { BatchContext } from '../../src/exporters/kind.ts'
-import type { ExportRecord } from '../../src/exporters/record.ts'
+import type { ExportContent, ExportRecord } from '../../src/exporters/record.ts'
 import { traceIdOf } from '../../src/exporters/span-ids.ts'
 
-export const STARTED_AT = Date.UTC(2026, 10, 23, 8)
+const STARTED_AT = Date.UTC(2026, 10, 23, 8)
 
 /** A streamed chat completion that fell back once and was answered; with everything that a destination may see. */
 export function fullRecord(changes: Partial<ExportRecord> = {}): ExportRecord {
@@ -114,7 +114,7 @@ const ATTEMPTS: ExportRecord['attempts'] = [
   },
 ]
 
-const CONTENT: ExportRecord['content'] = {
+const CONTENT: ExportContent = {
   input: {
     messages: [
       { role: 'system', content: 'Answer briefly.' },

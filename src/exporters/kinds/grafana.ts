@@ -4,13 +4,13 @@
  */
 import { DESTINATION_TYPES } from '../destination-types.ts'
 import type { DestinationKind } from '../kind.ts'
-import { basic, tracesAt, tracesCall } from '../otlp/call.ts'
+import { basic, TRACES_LIMITS, tracesAt, tracesCall } from '../otlp/call.ts'
 import { meaningOfOtlp } from '../otlp/meaning.ts'
 
 export const grafana: DestinationKind = {
   type: 'grafana',
   fields: DESTINATION_TYPES.grafana,
-  limits: { records: 512, bytes: 4_000_000, waitMs: 1_000 },
+  limits: TRACES_LIMITS,
   batchOf(records, context) {
     const { baseUrl = '', instanceId = '', apiKey = '' } = context.config.fields
     const headers = { authorization: basic(instanceId, apiKey) }

@@ -1,7 +1,7 @@
 /** Any receiver of OTLP over HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp, November 2026). */
 import { DESTINATION_TYPES } from '../destination-types.ts'
 import type { DestinationKind } from '../kind.ts'
-import { lowerCased, tracesAt, tracesCall } from '../otlp/call.ts'
+import { lowerCased, TRACES_LIMITS, tracesAt, tracesCall } from '../otlp/call.ts'
 import { meaningOfOtlp } from '../otlp/meaning.ts'
 
 /** `json`: for collectors that do not read protobuf. It is not sent. */
@@ -10,7 +10,7 @@ const ENCODING = 'x-sluice-encoding'
 export const otelCollector: DestinationKind = {
   type: 'otel-collector',
   fields: DESTINATION_TYPES['otel-collector'],
-  limits: { records: 512, bytes: 4_000_000, waitMs: 1_000 },
+  limits: TRACES_LIMITS,
   batchOf(records, context) {
     const { fields, headers } = context.config
     const { [ENCODING]: encoding, ...others } = lowerCased(headers ?? {})

@@ -1,6 +1,6 @@
 import { operationNameOf, providerNameOf } from '../../core/gen-ai.ts'
 import { usdOf } from '../../core/money.ts'
-import type { ExportParameters, ExportRecord, ExportTruth } from '../record.ts'
+import type { ExportCost, ExportParameters, ExportRecord, ExportTruth } from '../record.ts'
 import { type Attributes, prefixed } from './span.ts'
 
 /**
@@ -44,7 +44,7 @@ export function chatAttributes(record: ExportRecord): Attributes {
     'sluice.content.missing': record.contentMissing,
     'sluice.trace.id': trace.givenTraceId,
     'sluice.trace.name': trace.traceName,
-    ...costAttributes(record),
+    ...costAttributes(record.cost),
     ...callerAttributes(record),
     ...prefixed('sluice.trace.', trace.extra),
     ...prefixed('sluice.metadata.', record.metadata),
@@ -103,7 +103,7 @@ function parameterAttributes(parameters: ExportParameters): Attributes {
   }
 }
 
-function costAttributes({ cost }: ExportRecord): Attributes {
+function costAttributes(cost: ExportCost | null): Attributes {
   if (cost === null) return {}
   return {
     'sluice.cost_usd': usd(cost.totalNanoUsd),

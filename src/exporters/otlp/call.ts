@@ -1,10 +1,13 @@
 import { withoutTrailing } from '../../core/trailing.ts'
-import type { BatchContext, DestinationCall } from '../kind.ts'
+import type { BatchContext, BatchLimits, DestinationCall } from '../kind.ts'
 import type { ExportRecord } from '../record.ts'
 import { jsonOf } from './json.ts'
 import { protobufOf } from './protobuf.ts'
 import type { Attributes } from './span.ts'
 import { type SpanExtras, spansOf } from './spans.ts'
+
+/** Batches that OTLP's receivers take: most accept 4 MB and more. */
+export const TRACES_LIMITS: BatchLimits = { records: 512, bytes: 4_000_000, waitMs: 1_000 }
 
 export interface TracesTarget {
   readonly url: string

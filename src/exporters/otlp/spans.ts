@@ -1,4 +1,4 @@
-import type { ExportAttempt, ExportRecord } from '../record.ts'
+import type { ExportAttempt, ExportError, ExportRecord } from '../record.ts'
 import { spanIdOf, traceIdOf } from '../span-ids.ts'
 import { chatAttributes, requestAttributes } from './attributes.ts'
 import { type Attributes, prefixed, type Span, type SpanEvent, type SpanLink } from './span.ts'
@@ -81,9 +81,12 @@ function common(
     traceState: record.trace.traceState,
     startedAt: record.startedAt,
     endedAt: record.endedAt,
-    failure: record.error === null ? null : { message: record.error.message },
+    failure: failureOf(record.error),
   }
 }
+
+const failureOf = (error: ExportError | null): Span['failure'] =>
+  error === null ? null : { message: error.message }
 
 function eventsOf(record: ExportRecord): SpanEvent[] {
   const { firstContentAt, endedAt } = record
