@@ -22,6 +22,7 @@ const ranks: Readonly<Record<string, number>> = {
   filters: 2,
   catalog: 3,
   bodies: 3,
+  delivery: 3,
   files: 3,
   ledger: 3,
   snapshot: 3,
@@ -45,6 +46,8 @@ const HELD_BY_PROCESS = ['db/lock.ts']
 const EMBEDDED = ['swagger-ui-dist']
 const beside: readonly (readonly [from: string, to: string])[] = [
   ['inference', 'ledger'],
+  ['delivery', 'ledger'],
+  ['delivery', 'bodies'],
   // Fields are declared with their schemas.
   ['db', 'http'],
 ]

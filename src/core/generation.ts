@@ -1,4 +1,5 @@
 import type { FinishReason, JsonObject } from './events.ts'
+import type { ExportNote } from './export-note.ts'
 import type { ApiType } from './request.ts'
 import type { Usage, UsageSource } from './usage.ts'
 
@@ -89,6 +90,8 @@ export interface Settlement extends JournalEntry {
   /** The source generation of a cache hit; absent: not a cache hit. */
   readonly responseCacheSourceId?: string
   readonly tries: readonly AttemptOutcome[]
+  /** Absent: no destination takes generations of its workspace. */
+  readonly exported?: ExportNote
 }
 
 /** What one step of the gateway's own tools did. */
@@ -116,6 +119,8 @@ export interface AttemptOutcome {
   readonly status: number | null
   readonly code: string | null
   readonly latencyMs: number
+  /** Milliseconds since 1970; absent: unknown. */
+  readonly startedAt?: number
   /** It used a BYOK key. */
   readonly isByok?: boolean
 }

@@ -112,6 +112,8 @@ export interface WorkspaceRecord {
   readonly disabledServerTools?: readonly string[]
   /** Absent: it logs no prompts and answers. */
   readonly contentLogging?: ContentLogging
+  /** Its generations go to destinations of observability, to one at least with their content; absent: to none. */
+  readonly exports?: { readonly content: boolean }
   /**
    * Defaults of the response cache for requests that do not set it. Absent: off, and 300 s.
    */

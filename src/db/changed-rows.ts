@@ -26,6 +26,7 @@ const WATCHED: readonly (readonly [table: string, part: Part, id: string])[] = [
   ['organizations', 'organization', '$.id'],
   ['workspaces', 'workspace', '$.id'],
   ['workspace_budgets', 'workspace', '$.workspace_id'],
+  ['observability_destinations', 'workspace', '$.workspace_id'],
   ['api_keys', 'key', '$.hash'],
   ['guardrails', 'guardrail', '$.id'],
   ['guardrail_keys', 'guardrail-of-key', '$.key_hash'],

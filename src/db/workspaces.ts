@@ -75,7 +75,14 @@ const fields = {
     flag('Stored for older clients; it changes nothing here.'),
     false,
   ),
-  is_observability_broadcast_enabled: field.withDefault(flag(), false),
+  is_observability_broadcast_enabled: {
+    ...field.withDefault(
+      flag('Generations are sent to its observability destinations; default true.'),
+      false,
+    ),
+    // Creating a destination is the decision to send; this is the switch that stops all of them.
+    initial: true,
+  },
   is_observability_io_logging_enabled: field.withDefault(
     flag('Store prompts and replies, sealed, for GET /generation/content.'),
     false,

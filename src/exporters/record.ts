@@ -1,5 +1,6 @@
 /** What a destination may learn of one settled generation, in words of no vendor. */
 import type { JsonObject } from '../core/events.ts'
+import type { ExportParameters } from '../core/export-note.ts'
 import type { GenerationContent } from '../core/generation-content.ts'
 import type { ApiType } from '../core/request.ts'
 
@@ -68,23 +69,6 @@ export interface ExportRecord {
   readonly content: ExportContent | null
   /** Why there is no content; null with content. `full`: there was no room for it. */
   readonly contentMissing: 'privacy' | 'full' | 'expired' | 'unreadable' | null
-}
-
-export interface ExportParameters {
-  readonly temperature?: number
-  readonly topP?: number
-  readonly topK?: number
-  readonly maxTokens?: number
-  readonly frequencyPenalty?: number
-  readonly presencePenalty?: number
-  readonly seed?: number
-  readonly stop?: readonly string[]
-  readonly choices?: number
-  readonly reasoningEffort?: string
-  /** `text`, `json`, `image`, `speech`. */
-  readonly outputType?: string
-  /** Number of tools that the request declared. */
-  readonly tools?: number
 }
 
 export interface ExportAttempt {

@@ -6,6 +6,7 @@ import type { Closing, RoutingMetadata } from '../core/result.ts'
 import { completionTokens, NO_USAGE, promptTokens } from '../core/usage.ts'
 import { pricingOf } from './admission/fit.ts'
 import { FREE } from './admission/price.ts'
+import { noted } from './export-note.ts'
 import type { Generation } from './generation.ts'
 import { heldFor } from './journal-entry.ts'
 import type { Ending, Settled } from './reply/meter.ts'
@@ -33,7 +34,9 @@ export async function settleAlone(generation: Generation, ending: Ending): Promi
   if (ending === 'complete') generation.answered = attempt
   generation.times.endedAt = performance.now()
   const logged = generation.loop === null ? endedContent(generation, ending) : null
-  const { settlement, cost } = settledBy(generation, ending, attempt)
+  const settled = settledBy(generation, ending, attempt)
+  const { cost } = settled
+  const settlement = noted(settled, generation)
   try {
     await deps.ledger.settle(admission.hold, settlement)
   } catch (error) {

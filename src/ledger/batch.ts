@@ -5,6 +5,7 @@ import { apiKeys } from '../db/tables.ts'
 import { prepareApps } from './apps.ts'
 import type { Folding } from './folding.ts'
 import { JOURNAL_COLUMNS, type Journaled, journalValuesOf } from './journal-row.ts'
+import { prepareOutbox } from './outbox.ts'
 import type { NewRow } from './row.ts'
 import { FILLED_IN, ROW_COLUMNS } from './row-values.ts'
 
@@ -21,16 +22,22 @@ export interface Committed {
   readonly added: readonly NewRow[]
   /** Were in the table already: a commit that seemed to fail had written them. All rows are folded then. */
   readonly found: readonly NewRow[]
+  /** The outbox has a new row. */
+  readonly isExported: boolean
 }
 
 const NONE: readonly NewRow[] = []
 
 /**
  * Prepares the commit of a batch: rows and journal in one transaction, all or nothing. An already stored generation is
- * skipped and adds to no sum. Fills in `userId`, `labels` and the application of the rows, and hands
+ * skipped, adds to no sum and does not go to the outbox again. Fills in `userId`, `labels` and the application of the rows, and hands
  * them to `folding`, which sums them later. Throws what the database throws, with nothing changed.
  */
-export function prepareCommit(database: Database, folding: Folding): (batch: Batch) => Committed {
+export function prepareCommit(
+  database: Database,
+  folding: Folding,
+  now: () => number = Date.now,
+): (batch: Batch) => Committed {
   const { file } = database
   const insertRow = prepareRows(database, 'generations', ROW_COLUMNS, 'ON CONFLICT DO NOTHING')
   // A request that fails over is journaled again: the latest attempt is what a crash is charged for.
@@ -45,6 +52,7 @@ export function prepareCommit(database: Database, folding: Folding): (batch: Bat
   const creatorOf = prepareCreators(database)
   const { bounds } = folding
   const apps = prepareApps(database)
+  const exportRows = prepareOutbox(database, now)
 
   /** False for a row that is in the table already. */
   function insert(row: NewRow, appId: number | null): boolean {
@@ -59,35 +67,40 @@ export function prepareCommit(database: Database, folding: Folding): (batch: Bat
     return insertRow(values) > 0
   }
 
-  function write({ settled, journaled, forgotten }: Batch, appsOf: ReturnType<typeof apps.begin>): NewRow[] {
+  function write({ settled, journaled, forgotten }: Batch, appsOf: ReturnType<typeof apps.begin>) {
     for (const each of journaled) insertJournal(journalValuesOf(each))
     const found: NewRow[] = []
-    for (const row of settled)
+    const exported: string[] = []
+    for (const row of settled) {
       if (!insert(row, appsOf.idOf(row.origin, row.title, row.startedAt))) found.push(row)
+      else if (row.outbox !== null) exported.push(row.outbox)
+    }
     for (const id of forgotten) deleteJournal.run(id)
+    if (exported.length > 0) exportRows(exported)
     if (found.length > 0) folding.foldWithin()
-    return found
+    return { found, isExported: exported.length > 0 }
   }
 
   return (batch) => {
     const appsOf = apps.begin()
-    let found: readonly NewRow[]
+    let written: ReturnType<typeof write>
     try {
-      found = transact(file, () => write(batch, appsOf))
+      written = transact(file, () => write(batch, appsOf))
     } catch (error) {
       bounds.drop()
       folding.doubt()
       throw error
     }
+    const { found, isExported } = written
     appsOf.keep()
     bounds.keep()
     if (batch.journaled.length > 0) folding.journaled()
     if (found.length > 0) {
       folding.forget()
-      return { added: batch.settled.filter((row) => !found.includes(row)), found }
+      return { added: batch.settled.filter((row) => !found.includes(row)), found, isExported }
     }
     for (const row of batch.settled) folding.add(row)
-    return { added: batch.settled, found: NONE }
+    return { added: batch.settled, found: NONE, isExported }
   }
 }
 

@@ -2,6 +2,7 @@ import { unavailable } from '../core/errors.ts'
 import type { JournalEntry, Settlement } from '../core/generation.ts'
 import { NO_USAGE } from '../core/usage.ts'
 import type { Database } from '../db/database.ts'
+import { exportsOf } from '../db/export-tables.ts'
 import { journal } from '../db/tables.ts'
 import { type Batch, prepareCommit } from './batch.ts'
 import { type Counters, loadCounters } from './counters.ts'
@@ -29,6 +30,10 @@ export interface LedgerOptions {
   retryDelayMs?(failures: number): number
   /** How long a settlement that cannot be committed is waited for; default 7.5 seconds. */
   lateMs?: number | undefined
+  /** Generations of all workspaces go to the outbox; default: of those with destinations. */
+  exportsAll?: boolean
+  /** A commit has added to the outbox. Called after it, on the thread of all requests. */
+  onExported?(): void
   now?(): number
 }
 
@@ -56,6 +61,8 @@ export function openLedger(
     onRecovery,
     retryDelayMs,
     lateMs,
+    exportsAll = false,
+    onExported,
     hasRoom = always,
     roomWaitMs = 0,
     now = Date.now,
@@ -63,9 +70,9 @@ export function openLedger(
 ): { ledger: Ledger; recovered: number } {
   fillDays(database)
   const folding = prepareFolding(database)
-  const commitRows = prepareCommit(database, folding)
+  const commitRows = prepareCommit(database, folding, now)
   folding.fold()
-  const recovered = recover(database, commitRows)
+  const recovered = recover(database, commitRows, exportsAll)
   if (!folding.isEmpty()) folding.fold()
   const counters = loadCounters(database, now(), folding.unfolded)
   const holds = createHolds(counters)
@@ -89,13 +96,14 @@ export function openLedger(
   })
 
   function commit(batch: Next<Settled>): void {
-    const { added, found } = roomMade(database, () => commitRows(batch))
+    const { added, found, isExported } = roomMade(database, () => commitRows(batch))
     counters.advance(now())
     for (const row of added) book(counters, row)
     for (const row of found) reread(counters, row)
     // In the same turn as the counters, so that an amount is always either reserved or spent.
     end(batch.waiting.map(({ hold }) => hold))
     if (batch.waiting.length > 0) folds.committed()
+    if (isExported) onExported?.()
   }
 
   const mustBeOpen = (): void => refuseUnless(writer.isWritable(), hasRoom())
@@ -174,15 +182,18 @@ const ROWS_PER_COMMIT = 500
 
 /**
  * Settles what a former process sent upstream and did not live to settle: `finish_reason: "error"`,
- * `cancelled: true`, the prompt's estimated cost, flagged as estimated. Gives back how many there were.
+ * `cancelled: true`, the prompt's estimated cost, flagged as estimated. Destinations get them as well. Gives back how many there
+ * were.
  */
-function recover(database: Database, commit: (batch: Batch) => unknown): number {
+function recover(database: Database, commit: (batch: Batch) => unknown, exportsAll: boolean): number {
+  const exporting = exportsOf(database)
+  const isExported = ({ workspace_id: id }: JournalRow): boolean => exportsAll || exporting.has(id)
   let count = 0
   for (;;) {
     const rows = database.sync.select().from(journal).limit(ROWS_PER_COMMIT).all()
     if (rows.length === 0) return count
     commit({
-      settled: rows.map(settledRowOf),
+      settled: rows.map((row) => settledRowOf(row, isExported(row))),
       journaled: [],
       forgotten: rows.map((row) => row.generation_id),
     })
@@ -190,9 +201,10 @@ function recover(database: Database, commit: (batch: Batch) => unknown): number 
   }
 }
 
-function settledRowOf(row: JournalRow) {
+function settledRowOf(row: JournalRow, isExported: boolean) {
   const { entry, charged } = journaledOf(row)
-  return rowOf(interrupted(entry), charged)
+  const settlement = interrupted(entry)
+  return rowOf(isExported ? { ...settlement, exported: {} } : settlement, charged)
 }
 
 const interrupted = (entry: JournalEntry): Settlement => ({

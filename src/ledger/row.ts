@@ -3,6 +3,7 @@ import { completionTokens, promptTokens } from '../core/usage.ts'
 import type { Bound } from '../db/hot-statement.ts'
 import type { generations } from '../db/tables.ts'
 import { amount, brief, count } from './brief.ts'
+import { outboxText } from './outbox.ts'
 import { type ChargedScopes, valuesOf } from './row-values.ts'
 import type { Summed } from './summed.ts'
 
@@ -17,6 +18,8 @@ export interface NewRow extends Summed {
   values: Bound[]
   /** Filled in by the commit, which knows the tables. */
   userId: string
+  /** What the outbox gets of it, as JSON; null: no destination takes it. */
+  readonly outbox: string | null
   /** The commit replaces them by those that they are summed by. */
   labels: readonly Label[] | null
 }
@@ -45,6 +48,7 @@ export function rowOf(settlement: Settlement, charged: ChargedScopes | null): Ne
     labels: settlement.labels === undefined ? null : briefLabels(settlement.labels),
     origin: brief(settlement.origin),
     title: brief(settlement.title),
+    outbox: outboxText(settlement),
     values: [],
   }
   row.values = valuesOf(settlement, row, charged)

@@ -149,6 +149,7 @@ async function makeOwner(database: Database): Promise<void> {
     tx.insert(organizations).values({ id: organizationId, name: 'My organisation' }),
     tx.insert(users).values({ id: userId, organization_id: organizationId, name: 'Owner', role: 'admin' }),
     tx.insert(workspaces).values({
+      is_observability_broadcast_enabled: true,
       id: newUuid(),
       organization_id: organizationId,
       name: 'Default',

@@ -54,7 +54,7 @@ interface Derived {
 /**
  * Reads the tables once now. Throws when the database has no organisation yet (the first run makes it). Without
  * `secrets` there are no provider keys of workspaces; `filterBuiltins` are the built-in content filters, if not the
- * usual ones.
+ * usual ones. `exportsAll`: generations of all workspaces are exported, not of those with destinations alone.
  *
  * Guarantee: a Snapshot never changes. `applyChanges` runs in one go, after the commit and before anything else, so the
  * next request sees all of a transaction or, if it failed, nothing of it. Its cost depends on the rows that were written,
@@ -65,6 +65,7 @@ export function createSnapshotSource(
   routing: Routing,
   secrets?: ByokSecrets,
   filterBuiltins?: Builtins,
+  exportsAll = false,
 ): SnapshotSource {
   const openByokKeys = secrets && createByokKeys(database, secrets)
   const written = watchRows(database)
@@ -74,6 +75,7 @@ export function createSnapshotSource(
   const reader: Reader = {
     database,
     filterBuiltins,
+    exportsAll,
     readByokKeys: (workspaceIds) => openByokKeys?.((slug) => kinds.get(slug), workspaceIds) ?? [],
   }
   let tables = readTables(reader)
@@ -104,14 +106,15 @@ export function createSnapshotSource(
 interface Reader {
   readonly database: Database
   readonly filterBuiltins: Builtins | undefined
+  readonly exportsAll: boolean
   readByokKeys(workspaceIds?: readonly string[]): Iterable<[string, readonly ByokKey[]]>
 }
 
-function readTables({ database, filterBuiltins, readByokKeys }: Reader): Tables {
+function readTables({ database, filterBuiltins, exportsAll, readByokKeys }: Reader): Tables {
   const organization = readOrganization(database)
   return {
     organization,
-    workspaces: persistentMap(readWorkspaces(database, organization)),
+    workspaces: persistentMap(readWorkspaces(database, organization, exportsAll)),
     keys: persistentMap(readKeys(database)),
     guardrails: persistentMap(readGuardrails(database, undefined, filterBuiltins)),
     guardrailOfKey: persistentMap(readGuardrailsOfKeys(database)),
@@ -123,7 +126,7 @@ function readTables({ database, filterBuiltins, readByokKeys }: Reader): Tables 
 
 /** The tables with the rows read again that were written. */
 function changedTables(
-  { database, filterBuiltins, readByokKeys }: Reader,
+  { database, filterBuiltins, exportsAll, readByokKeys }: Reader,
   tables: Tables,
   changed: ChangedRows,
 ): Tables {
@@ -133,8 +136,10 @@ function changedTables(
   return {
     organization,
     workspaces: isSameAllowance
-      ? reread(tables.workspaces, of('workspace'), (ids) => readWorkspaces(database, organization, ids))
-      : persistentMap(readWorkspaces(database, organization)),
+      ? reread(tables.workspaces, of('workspace'), (ids) =>
+          readWorkspaces(database, organization, exportsAll, ids),
+        )
+      : persistentMap(readWorkspaces(database, organization, exportsAll)),
     // A key with another guardrail is another record, so that everything derived of the old one is dropped.
     keys: reread(tables.keys, of('key', 'guardrail-of-key'), (ids) => readKeys(database, ids)),
     guardrails: reread(tables.guardrails, of('guardrail'), (ids) =>

@@ -1,6 +1,7 @@
 import { and, asc, inArray, isNull } from 'drizzle-orm'
 import type { WorkspaceRecord } from '../core/snapshot.ts'
 import type { Database } from '../db/database.ts'
+import { exportsOf } from '../db/export-tables.ts'
 import { organizations, workspaceBudgets, workspaces } from '../db/tables.ts'
 
 type Row = typeof workspaces.$inferSelect
@@ -13,10 +14,14 @@ export function readOrganization({ sync }: Database): Organization {
   return organization
 }
 
-/** With their budgets; those that are deleted are not there. Absent `ids`: all. */
+/**
+ * With their budgets; those that are deleted are not there. `exportsAll`: generations of all of them are exported. Absent
+ * `ids`: all.
+ */
 export function readWorkspaces(
   { sync }: Database,
   { id: organizationId, allowance_nano_usd: limitNanoUsd }: Organization,
+  exportsAll: boolean,
   ids?: readonly string[],
 ): [string, WorkspaceRecord][] {
   const allowance = limitNanoUsd === null ? {} : { allowance: { organizationId, limitNanoUsd } }
@@ -34,15 +39,22 @@ export function readWorkspaces(
       .all(),
     ({ workspace_id }) => workspace_id,
   )
+  const exporting = exportsOf({ sync }, ids)
   return rows.map((row) => {
     const own = budgets.get(row.id)?.map(({ interval, limit_nano_usd }) => ({
       interval,
       limitNanoUsd: limit_nano_usd,
       includeByok: row.include_byok_in_budgets,
     }))
-    return [row.id, { ...recordOf(row), ...allowance, ...(own && { budgets: own }) }]
+    const exports = exporting.get(row.id) ?? (exportsAll ? WITHOUT_CONTENT : undefined)
+    return [
+      row.id,
+      { ...recordOf(row), ...allowance, ...(own && { budgets: own }), ...(exports && { exports }) },
+    ]
   })
 }
+
+const WITHOUT_CONTENT = { content: false }
 
 const recordOf = (row: Row): WorkspaceRecord => ({
   id: row.id,

@@ -15,6 +15,7 @@ export async function addWorkspace({ database, deps }: Gateway): Promise<{ key: 
   const key = newKey('inference')
   await atomically(database, (tx) => [
     tx.insert(workspaces).values({
+      is_observability_broadcast_enabled: true,
       id: OTHER_WORKSPACE,
       organization_id: owner.organization_id,
       name: 'Other',

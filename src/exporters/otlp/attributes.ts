@@ -1,6 +1,7 @@
+import type { ExportParameters } from '../../core/export-note.ts'
 import { operationNameOf, providerNameOf } from '../../core/gen-ai.ts'
 import { usdOf } from '../../core/money.ts'
-import type { ExportCost, ExportParameters, ExportRecord, ExportTruth } from '../record.ts'
+import type { ExportCost, ExportRecord, ExportTruth } from '../record.ts'
 import { type Attributes, prefixed } from './span.ts'
 
 /**

@@ -3,6 +3,7 @@ import type { Paid, Payment } from '../../core/facilities.ts'
 import type { JournalEntry, Settlement } from '../../core/generation.ts'
 import { newGenerationId } from '../../core/ids.ts'
 import { NO_USAGE } from '../../core/usage.ts'
+import { withoutNote } from '../export-note.ts'
 import type { RunDeps } from '../generation.ts'
 import { callersFields } from '../journal-entry.ts'
 import { CallerDisconnected, ShutdownError } from '../upstream/abort.ts'
@@ -63,7 +64,7 @@ async function paidFor<Value>(
   ledger.journal(entry)
   const ended = await run(signal).catch((error: unknown) => ({ error }))
   const ending = endingOf(ended, atMostNanoUsd, signal)
-  await ledger.settle(hold, settlementOf(entry, ending, deps))
+  await ledger.settle(hold, withoutNote(settlementOf(entry, ending, deps), family))
   add(family, ending)
   if ('error' in ended) throw signal.aborted ? signal.reason : ended.error
   return ended.value

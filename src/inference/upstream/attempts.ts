@@ -164,15 +164,15 @@ async function tryOne<Answer, Run extends Generation>(
     const { reply, dropped } = await callEndpoint(codec, attempt, generation)
     const { answer, upstreamId } = await codec.read(reply, attempt, generation)
     generation.times.contentAt = performance.now()
-    const latencyMs = deps.now() - startedAt
-    tries.push(outcomeOf(attempt, upstreamId, reply.status, null, latencyMs))
-    deps.health.succeeded(attempt, latencyMs)
+    const endedAt = deps.now()
+    tries.push(outcomeOf(attempt, upstreamId, reply.status, null, { startedAt, endedAt }))
+    deps.health.succeeded(attempt, endedAt - startedAt)
     return { attempt, answer, dropped }
   } catch (caught) {
     const error = asUpstreamError(caught)
     if (cancellation.reason === null) generation.isSent = false
     const code = error?.code ?? error?.kind ?? null
-    tries.push(outcomeOf(attempt, null, error?.status ?? null, code, deps.now() - startedAt))
+    tries.push(outcomeOf(attempt, null, error?.status ?? null, code, { startedAt, endedAt: deps.now() }))
     throw caught
   }
 }

@@ -257,7 +257,7 @@ export const outcomeOf = (
   upstreamId: string | null,
   status: number | null,
   code: string | null,
-  latencyMs: number,
+  { startedAt, endedAt }: { readonly startedAt: number; readonly endedAt: number },
 ): AttemptOutcome => ({
   endpointId: endpoint.id,
   modelId: model.id,
@@ -266,6 +266,7 @@ export const outcomeOf = (
   upstreamId,
   status,
   code,
-  latencyMs,
+  latencyMs: endedAt - startedAt,
+  startedAt,
   isByok: byokKey !== undefined,
 })

@@ -5,6 +5,7 @@ import type { AttemptOutcome } from '../../core/generation.ts'
 import { newGenerationId } from '../../core/ids.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import { pricingOf } from '../admission/fit.ts'
+import { noted } from '../export-note.ts'
 import type { Generation, Opening, RunDeps } from '../generation.ts'
 import { heldFor, journalAttempt, journalEntry } from '../journal-entry.ts'
 import { createMeter } from '../reply/meter.ts'
@@ -119,7 +120,7 @@ function won<Answer, Run extends Generation>(
   generation.tries.push(
     ...(isFailed
       ? loser.generation.tries
-      : [abortedOutcome(loser.attempt, generation.deps.now() - loser.startedAt)]),
+      : [abortedOutcome(loser.attempt, loser.startedAt, generation.deps.now())]),
   )
   const answer = adopted(generation, winner, ended)
   if (winner === spare) journalAttempt(generation, winner.attempt)
@@ -254,8 +255,8 @@ function reserved<Hold>(reserve: () => Hold): Hold | null {
   }
 }
 
-const abortedOutcome = (attempt: Attempt, latencyMs: number): AttemptOutcome =>
-  outcomeOf(attempt, null, null, 'hedged', latencyMs)
+const abortedOutcome = (attempt: Attempt, startedAt: number, endedAt: number): AttemptOutcome =>
+  outcomeOf(attempt, null, null, 'hedged', { startedAt, endedAt })
 
 /**
  * The row of the call that lost, with the reservation of `spare`: free if it failed, else charged as a disconnect is, if
@@ -269,8 +270,8 @@ function settleLoser<Answer, Run extends Generation>(
   const { id, deps, opening, admission, plan, startedAt: reservedAt } = spare
   const endedAt = deps.now()
   leg.context?.settled(null)
-  const tries = leg.tries.length > 0 ? leg.tries : [abortedOutcome(attempt, endedAt - startedAt)]
-  const { settlement, cost } = createMeter(deps.now, reservedAt).settlement(ending, {
+  const tries = leg.tries.length > 0 ? leg.tries : [abortedOutcome(attempt, startedAt, endedAt)]
+  const settled = createMeter(deps.now, reservedAt).settlement(ending, {
     journal: journalEntry(id, opening, admission, attempt),
     attempt,
     tries,
@@ -282,6 +283,8 @@ function settleLoser<Answer, Run extends Generation>(
     routing: null,
     endedAt,
   })
+  const { cost } = settled
+  const settlement = noted(settled, spare)
   addStep(opening, settlement.isByok ? 0 : cost.totalNanoUsd)
   deps.ledger.settle(admission.hold, settlement).then(
     () => deps.onSettled(settlement, spare.caller, opening.incoming),

@@ -1,0 +1,55 @@
+import type { ApiType } from './request.ts'
+
+/**
+ * What destinations of observability get of a generation that its row in the ledger does not have. It is written in the
+ * commit of the row, as JSON of about 400 bytes at most.
+ */
+export interface ExportNote {
+  /** Without prefix (`/completions`); absent: `ROUTES` has it. */
+  readonly route?: string
+  /** The model that was asked for; absent: the one that answered. */
+  readonly model?: string
+  /** The host that was called last. */
+  readonly host?: string
+  readonly parameters?: ExportParameters
+  /** When each attempt began, in milliseconds after the request; absent: there was none. */
+  readonly attempts?: readonly number[]
+  /** The part of the cost that the prompt has; absent: unknown. */
+  readonly promptNanoUsd?: number
+  /** Of the header `traceparent`: trace id, the caller's span, and `tracestate`; absent: the request had none. */
+  readonly trace?: readonly [traceId: string, spanId: string, state: string | null]
+  /** Its content is stored for destinations that may have it. */
+  readonly content?: true
+}
+
+export interface ExportParameters {
+  readonly temperature?: number
+  readonly topP?: number
+  readonly topK?: number
+  readonly maxTokens?: number
+  readonly frequencyPenalty?: number
+  readonly presencePenalty?: number
+  readonly seed?: number
+  readonly stop?: readonly string[]
+  readonly choices?: number
+  readonly reasoningEffort?: string
+  /** `text`, `json`, `image`, `speech`. */
+  readonly outputType?: string
+  /** Number of tools that the request declared. */
+  readonly tools?: number
+}
+
+/** The usual route of each kind of inference, without prefix. */
+export const ROUTES: Readonly<Record<ApiType | 'tool', string>> = {
+  completions: '/chat/completions',
+  responses: '/responses',
+  messages: '/messages',
+  gemini: '/models',
+  embeddings: '/embeddings',
+  image: '/images/generations',
+  rerank: '/rerank',
+  moderation: '/moderations',
+  tts: '/audio/speech',
+  stt: '/audio/transcriptions',
+  tool: '/tools',
+}

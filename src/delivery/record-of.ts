@@ -1,0 +1,185 @@
+import { inArray } from 'drizzle-orm'
+import type { ExportNote } from '../core/export-note.ts'
+import { ROUTES } from '../core/export-note.ts'
+import { TAG_LABEL } from '../core/generation.ts'
+import type { Database } from '../db/database.ts'
+import type { Sealer } from '../db/seal.ts'
+import { apiKeys, generations, workspaces } from '../db/tables.ts'
+import type { ExportCost, ExportRecord } from '../exporters/record.ts'
+import type { GenerationRow } from '../ledger/row.ts'
+import { attemptsOf, errorOf, truthOf } from './attempts-of.ts'
+import type { OutboxEntry } from './outbox-reader.ts'
+import { isInSample } from './sampling.ts'
+import { traceOf } from './trace-of.ts'
+
+/** What a destination may have, of the settings that its workspace gave it. */
+export interface ExportSettings {
+  /** Null: generations of all workspaces. */
+  readonly workspaceId: string | null
+  readonly privacyMode: boolean
+  readonly samplingRate: number
+  /** Null: all keys. */
+  readonly apiKeyHashes: readonly string[] | null
+  readonly regions: readonly string[]
+  /** Whether costs, the key and user, and the calling application are sent. */
+  readonly cost: boolean
+  readonly identity: boolean
+  readonly requestContext: boolean
+}
+
+/** What records are read from; the files may be open for reading only. */
+export interface ExportStores {
+  readonly ledger: Database
+  readonly bodies: Database
+  readonly sealer: Sealer
+}
+
+/**
+ * A record; null: the destination does not take this generation; `later`: its content is about to be written, so ask again
+ * soon; `gone`: the ledger no longer has its row.
+ */
+export type Outcome = ExportRecord | null | 'later' | 'gone'
+
+/** The records of these entries for one destination, in the same order. */
+export async function recordsOf(
+  entries: readonly OutboxEntry[],
+  destination: ExportSettings,
+  stores: ExportStores,
+): Promise<Outcome[]> {
+  const { workspaceId } = destination
+  const own = entries.filter((entry) => workspaceId === null || entry.workspaceId === workspaceId)
+  if (own.length === 0) return entries.map(() => null)
+  const read = await readRows(own, stores.ledger)
+  return entries.map((entry) => {
+    if (workspaceId !== null && entry.workspaceId !== workspaceId) return null
+    const row = read.rows.get(entry.generationId)
+    return row === undefined ? 'gone' : recordOf(row, entry.note, destination, read)
+  })
+}
+
+interface Read {
+  readonly rows: ReadonlyMap<string, GenerationRow>
+  /** By id and by hash. */
+  readonly workspaceNames: ReadonlyMap<string, string>
+  readonly keyNames: ReadonlyMap<string, string>
+}
+
+async function readRows(entries: readonly OutboxEntry[], { db }: Database): Promise<Read> {
+  const ids = entries.map(({ generationId }) => generationId)
+  const rows = await db.select().from(generations).where(inArray(generations.id, ids))
+  const ofWorkspaces = [...new Set(rows.map((row) => row.workspace_id))]
+  const hashes = [...new Set(rows.map((row) => row.key_hash))]
+  const names = await db
+    .select({ id: workspaces.id, name: workspaces.name })
+    .from(workspaces)
+    .where(inArray(workspaces.id, ofWorkspaces))
+  const keys = await db
+    .select({ hash: apiKeys.hash, name: apiKeys.name })
+    .from(apiKeys)
+    .where(inArray(apiKeys.hash, hashes))
+  return {
+    rows: new Map(rows.map((row) => [row.id, row])),
+    workspaceNames: new Map(names.map(({ id, name }) => [id, name])),
+    keyNames: new Map(keys.map(({ hash, name }) => [hash, name])),
+  }
+}
+
+function recordOf(
+  row: GenerationRow,
+  note: ExportNote | null,
+  destination: ExportSettings,
+  names: Pick<Read, 'workspaceNames' | 'keyNames'>,
+): ExportRecord | null {
+  const { apiKeyHashes, regions, samplingRate, privacyMode } = destination
+  if (apiKeyHashes !== null && !apiKeyHashes.includes(row.key_hash)) return null
+  if (!regions.includes(row.data_region)) return null
+  const trace = traceOf(row, note)
+  if (!isInSample({ sessionId: row.session_id, traceId: trace.traceId }, samplingRate)) return null
+  const attempts = attemptsOf(row, note)
+  const hasContent = attempts.at(-1)?.errorType === null
+  const truth = truthOf(row, hasContent)
+  return {
+    ...factsOf(row, note),
+    workspace: { id: row.workspace_id, name: names.workspaceNames.get(row.workspace_id) ?? '' },
+    parameters: parametersOf(note, privacyMode),
+    firstContentAt: hasContent || truth === 'cached' ? row.created_at.getTime() + row.latency_ms : null,
+    attempts,
+    cost: destination.cost ? costOf(row, note) : null,
+    truth,
+    error: errorOf(truth, attempts, null),
+    identity: destination.identity
+      ? { user: row.external_user, keyName: names.keyNames.get(row.key_hash) ?? '', keyHash: row.key_hash }
+      : null,
+    requestContext: destination.requestContext
+      ? {
+          origin: row.origin,
+          httpReferer: row.http_referer,
+          title: row.title,
+          userAgent: row.user_agent,
+        }
+      : null,
+    trace,
+    content: null,
+    contentMissing: privacyMode ? 'privacy' : 'expired',
+  }
+}
+
+/** What every destination may have. */
+const factsOf = (row: GenerationRow, note: ExportNote | null) =>
+  ({
+    id: row.id,
+    requestId: row.request_id,
+    apiType: row.api_type,
+    route: note?.route ?? ROUTES[row.api_type],
+    streamed: row.streamed,
+    model: row.model,
+    requestedModel: note?.model ?? row.model,
+    provider: { slug: row.provider_slug, name: row.provider_name, host: note?.host ?? null },
+    endpointId: row.endpoint_id,
+    upstreamId: row.upstream_id,
+    serviceTier: row.service_tier,
+    dataRegion: row.data_region,
+    startedAt: row.created_at.getTime(),
+    endedAt: row.ended_at.getTime(),
+    usage: {
+      promptTokens: row.native_tokens_prompt,
+      completionTokens: row.native_tokens_completion,
+      cacheReadTokens: row.native_tokens_cached,
+      cacheWriteTokens: row.native_tokens_cache_write,
+      reasoningTokens: row.native_tokens_reasoning,
+    },
+    finishReason: row.finish_reason,
+    nativeFinishReason: row.native_finish_reason,
+    sessionId: row.session_id,
+    presetId: row.preset_id,
+    metadata: metadataOf(row),
+    parent: row.parent_id === null ? null : { id: row.parent_id, kind: row.step?.kind ?? '' },
+    cacheSourceId: row.response_cache_source_id,
+    guardrails: row.guardrails ?? [],
+  }) satisfies Partial<ExportRecord>
+
+/** Sequences that end an answer are words of its prompt or answer. */
+function parametersOf(note: ExportNote | null, privacyMode: boolean): ExportRecord['parameters'] {
+  const { stop, ...parameters } = note?.parameters ?? {}
+  return stop === undefined || privacyMode ? parameters : { ...parameters, stop }
+}
+
+function costOf(row: GenerationRow, note: ExportNote | null): ExportCost {
+  const totalNanoUsd = row.cost_nano_usd
+  const promptNanoUsd = totalNanoUsd === 0 ? 0 : (note?.promptNanoUsd ?? null)
+  return {
+    totalNanoUsd,
+    promptNanoUsd,
+    completionNanoUsd: promptNanoUsd === null ? null : totalNanoUsd - promptNanoUsd,
+    cacheDiscountNanoUsd: row.cache_discount_nano_usd,
+    isByok: row.is_byok,
+  }
+}
+
+/** Of the row's labels, which are bounded in number and length. */
+const metadataOf = ({ labels }: GenerationRow): Record<string, string> =>
+  Object.fromEntries(
+    (labels ?? [])
+      .filter(([name]) => name.startsWith(TAG_LABEL) && name.length > TAG_LABEL.length)
+      .map(([name, value]) => [name.slice(TAG_LABEL.length), value]),
+  )

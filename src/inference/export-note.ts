@@ -1,0 +1,91 @@
+import type { ExportNote, ExportParameters } from '../core/export-note.ts'
+import type { Settlement } from '../core/generation.ts'
+import { isObject } from '../core/json.ts'
+import type { InferenceRequest, RoutedRequest } from '../core/request.ts'
+import type { Cost } from './admission/price.ts'
+import type { Generation, Opening } from './generation.ts'
+import type { Settled } from './reply/meter.ts'
+
+type Noted = Pick<Generation, 'opening' | 'caller' | 'request' | 'current' | 'startedAt'>
+
+/** The settlement with the note for destinations, if its workspace has any. */
+export function noted({ settlement, cost }: Settled, generation: Noted): Settlement {
+  const { exports } = generation.caller.workspace
+  return exports === undefined
+    ? settlement
+    : { ...settlement, exported: noteOf(settlement, cost, generation) }
+}
+
+/** Of a step that calls no model: nothing more is known than its row has. */
+export const withoutNote = (settlement: Settlement, { caller }: Pick<Opening, 'caller'>): Settlement =>
+  caller.workspace.exports === undefined ? settlement : { ...settlement, exported: {} }
+
+function noteOf(settlement: Settlement, cost: Cost, generation: Noted): ExportNote {
+  const { opening, request, current, startedAt } = generation
+  const note: Writable<ExportNote> = { parameters: parametersOf(request) }
+  const route = opening.parent === undefined ? unusualRoute(opening.incoming.path) : undefined
+  if (route !== undefined) note.route = route
+  const requested = request.chosen?.requested ?? request.models[0]
+  if (requested !== undefined && requested !== settlement.modelId)
+    note.model = requested.slice(0, LONGEST_MODEL)
+  const host = current === null ? '' : hostOf(current.provider.baseUrl)
+  if (host !== '' && settlement.responseCacheSourceId === undefined) note.host = host
+  if (settlement.tries.length > 0) note.attempts = settlement.tries.slice(0, MOST_ATTEMPTS).map(startOf)
+  if (settlement.costNanoUsd > 0) note.promptNanoUsd = cost.promptNanoUsd
+  return note
+
+  function startOf(tried: Settlement['tries'][number]): number {
+    return Math.max(0, (tried.startedAt ?? startedAt) - startedAt)
+  }
+}
+
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
+
+const LONGEST_MODEL = 96
+const MOST_ATTEMPTS = 16
+
+/** A kind of inference with two routes has the second here. */
+const unusualRoute = (path: string): string | undefined =>
+  path.endsWith('/chat/completions') ? undefined : UNUSUAL.find((route) => path.endsWith(route))
+const UNUSUAL = ['/completions', '/images/edits']
+
+/** Cut out of the address, which was checked when the provider was read: parsing it takes ten times as long. */
+function hostOf(baseUrl: string): string {
+  const from = baseUrl.indexOf('//') + 2
+  const to = baseUrl.indexOf('/', from)
+  const host = baseUrl.slice(from, to === -1 ? undefined : to)
+  return host.slice(host.lastIndexOf('@') + 1)
+}
+
+const MOST_STOPS = 4
+const LONGEST_STOP = 32
+
+function parametersOf(request: RoutedRequest): ExportParameters {
+  if (!isConversation(request)) return {}
+  const { sampling, maxOutputTokens, choiceCount, reasoning, tools } = request
+  const { stop } = sampling
+  const outputType = outputTypeOf(request)
+  return {
+    ...(sampling.temperature !== undefined && { temperature: sampling.temperature }),
+    ...(sampling.topP !== undefined && { topP: sampling.topP }),
+    ...(sampling.topK !== undefined && { topK: sampling.topK }),
+    ...(maxOutputTokens !== undefined && { maxTokens: maxOutputTokens }),
+    ...(sampling.frequencyPenalty !== undefined && { frequencyPenalty: sampling.frequencyPenalty }),
+    ...(sampling.presencePenalty !== undefined && { presencePenalty: sampling.presencePenalty }),
+    ...(sampling.seed !== undefined && { seed: sampling.seed }),
+    ...(stop !== undefined && { stop: stop.slice(0, MOST_STOPS).map((one) => one.slice(0, LONGEST_STOP)) }),
+    ...(choiceCount !== undefined && { choices: choiceCount }),
+    ...(reasoning?.effort !== undefined && { reasoningEffort: reasoning.effort }),
+    ...(outputType !== undefined && { outputType }),
+    ...(tools.length > 0 && { tools: tools.length }),
+  }
+}
+
+const isConversation = (request: RoutedRequest): request is InferenceRequest => 'sampling' in request
+
+function outputTypeOf({ modalities, responseFormat }: InferenceRequest): string | undefined {
+  if (modalities?.includes('image')) return 'image'
+  if (modalities?.includes('audio')) return 'speech'
+  if (!isObject(responseFormat)) return undefined
+  return responseFormat['type'] === 'text' ? 'text' : 'json'
+}

@@ -1,0 +1,88 @@
+import { expect } from 'bun:test'
+import { type OutboxEntry, readOutbox } from '../../src/delivery/outbox-reader.ts'
+import { type ExportSettings, recordsOf } from '../../src/delivery/record-of.ts'
+import type { ExportRecord } from '../../src/exporters/record.ts'
+import { objectOf } from '../../src/http/json.ts'
+import { gatewayOfFile } from '../file-setup.ts'
+import type { GatewayOptions } from '../gateway.ts'
+import { startUpstream } from '../upstream.ts'
+
+/** Takes everything, with content. */
+const ALL: ExportSettings = {
+  workspaceId: null,
+  privacyMode: false,
+  samplingRate: 1,
+  apiKeyHashes: null,
+  regions: ['global'],
+  cost: true,
+  identity: true,
+  requestContext: true,
+}
+
+/** A gateway with the providers `lab` and `spare` of the models `tiny` and `m`, and no destination. */
+export async function startForExport(options: Partial<GatewayOptions> = {}) {
+  const upstream = startUpstream()
+  const provider = (slug: string) => ({
+    slug,
+    dialect: 'chat',
+    base_url: upstream.baseUrl,
+    models: [
+      {
+        id: 'lab/tiny',
+        upstream_id: `${slug}-tiny`,
+        pricing: { prompt: '0.000001', completion: '0.000002' },
+      },
+    ],
+  })
+  const gateway = await gatewayOfFile(
+    { providers: [provider('lab'), provider('spare')], ...options },
+    upstream,
+  )
+  const sealer = gateway.deps.sealer
+
+  async function makeDestination(fields: object = {}): Promise<string> {
+    const reply = await gateway.manage('POST', '/observability/destinations', {
+      name: `hook ${crypto.randomUUID()}`,
+      type: 'webhook',
+      config: { url: 'https://hooks.example/in' },
+      ...fields,
+    })
+    const body = objectOf(await reply.json())
+    expect([reply.status, body]).toEqual([201, expect.any(Object)])
+    return String(objectOf(body['data'])['id'])
+  }
+
+  const entries = (after = 0): OutboxEntry[] => readOutbox(gateway.database, after, 1000)
+  const lastPosition = (): number => entries().at(-1)?.position ?? 0
+
+  /** The records of what `work` settled, for a destination with these settings. */
+  async function recordsAfter(work: () => Promise<unknown>, settings: Partial<ExportSettings> = {}) {
+    const after = lastPosition()
+    await work()
+    return readRecords(entries(after), settings)
+  }
+
+  async function readRecords(some: readonly OutboxEntry[], settings: Partial<ExportSettings> = {}) {
+    const { database: ledger, bodies } = gateway
+    return recordsOf(some, { ...ALL, ...settings }, { ledger, bodies, sealer })
+  }
+
+  return { gateway, upstream, makeDestination, entries, lastPosition, recordsAfter, readRecords }
+}
+
+/** The only outcome, which must be a record. */
+export function onlyRecord(outcomes: readonly unknown[]): ExportRecord {
+  expect(outcomes).toHaveLength(1)
+  const [first] = outcomes
+  if (!isRecord(first)) throw new Error(`no record: ${String(first)}`)
+  return first
+}
+
+const isRecord = (outcome: unknown): outcome is ExportRecord => objectOf(outcome)['id'] !== undefined
+
+/** A request of a chat completion. */
+export const chatBody = (fields: object = {}) => ({
+  model: 'lab/tiny',
+  messages: [{ role: 'user', content: 'Hello' }],
+  ...fields,
+})

@@ -1,0 +1,117 @@
+import { expect, test } from 'bun:test'
+import type { Settlement } from '../../src/core/generation.ts'
+import { type OutboxEntry, readOutbox } from '../../src/delivery/outbox-reader.ts'
+import { prepareCommit } from '../../src/ledger/batch.ts'
+import { prepareFolding } from '../../src/ledger/folding.ts'
+import { openLedger } from '../../src/ledger/open.ts'
+import { rowOf } from '../../src/ledger/row.ts'
+import { entryOf, NOON, rowsOf, settlementOf } from './fixture.ts'
+import { databaseForEach } from './opened.ts'
+
+const opened = databaseForEach()
+
+const exported = (over: Partial<Settlement> = {}): Settlement =>
+  settlementOf({ exported: { parameters: { temperature: 0.5 } }, ...over })
+
+const idsOf = (entries: readonly OutboxEntry[]): string[] => entries.map(({ generationId }) => generationId)
+
+function commit(settlements: readonly Settlement[]) {
+  const folding = prepareFolding(opened.database)
+  const committed = prepareCommit(
+    opened.database,
+    folding,
+    () => NOON,
+  )({ settled: settlements.map((each) => rowOf(each, null)), journaled: [], forgotten: [] })
+  folding.fold()
+  return committed
+}
+
+test('one commit is one row of the outbox, with those that destinations take', () => {
+  const settlements = [exported(), settlementOf(), exported({ workspaceId: 'workspace-2' })]
+  expect(commit(settlements).isExported).toBe(true)
+  expect(rowsOf(opened.database, 'SELECT seq, entries FROM export_outbox')).toEqual([{ seq: 1, entries: 2 }])
+  expect(readOutbox(opened.database, 0, 10)).toEqual([
+    {
+      position: 64,
+      generationId: settlements[0]?.generationId ?? '',
+      workspaceId: 'workspace-1',
+      committedAt: NOON,
+      note: { parameters: { temperature: 0.5 } },
+    },
+    expect.objectContaining({ position: 65, workspaceId: 'workspace-2' }),
+  ])
+})
+
+test('a commit without them writes no row', () => {
+  expect(commit([settlementOf(), settlementOf()]).isExported).toBe(false)
+  expect(rowsOf(opened.database, 'SELECT * FROM export_outbox')).toEqual([])
+})
+
+test('a generation that is in the table already does not go to the outbox again', () => {
+  const [first, second] = [exported(), exported()]
+  commit([first])
+  commit([first, second])
+  expect(idsOf(readOutbox(opened.database, 0, 10))).toEqual([first.generationId, second.generationId])
+})
+
+test('entries are read from any position on, in the order of commits', () => {
+  const all = Array.from({ length: 200 }, () => exported())
+  // A start after a crash commits more than one row of the outbox holds.
+  commit(all.slice(0, 130))
+  for (let at = 130; at < 200; at += 7) commit(all.slice(at, at + 7))
+  const entries = readOutbox(opened.database, 0, 1000)
+  expect(idsOf(entries)).toEqual(all.map(({ generationId }) => generationId))
+  for (const most of [1, 3, 64, 65, 1000]) {
+    const read: OutboxEntry[] = []
+    for (;;) {
+      const next = readOutbox(opened.database, read.at(-1)?.position ?? 0, most)
+      expect(next.length).toBeLessThanOrEqual(most)
+      if (next.length === 0) break
+      read.push(...next)
+    }
+    expect(read).toEqual(entries)
+  }
+})
+
+test('positions are never used twice, although passed rows are deleted', () => {
+  commit([exported()])
+  commit([exported()])
+  const last = readOutbox(opened.database, 0, 10).at(-1)?.position ?? 0
+  opened.database.file.run('DELETE FROM export_outbox')
+  commit([exported()])
+  expect(readOutbox(opened.database, last, 10)).toHaveLength(1)
+})
+
+test('a ledger reports a commit that has added to the outbox, after it', async () => {
+  let seen = 0
+  const { ledger } = openLedger(opened.database, {
+    now: () => NOON,
+    onExported: () => {
+      seen = readOutbox(opened.database, 0, 10).length
+    },
+  })
+  for (const settlement of [settlementOf(), exported()]) {
+    const { generationId } = settlement
+    const hold = ledger.reserve({ generationId, gates: [], amountNanoUsd: 1000, startedAt: NOON })
+    expect(seen).toBe(0)
+    await ledger.settle(hold, settlement)
+  }
+  expect(seen).toBe(1)
+  await ledger.close()
+})
+
+test('generations that a crash interrupted go to the outbox, of workspaces with destinations', async () => {
+  const { database } = opened
+  const { ledger } = openLedger(database, { now: () => NOON })
+  const entries = ['workspace-1', 'workspace-2', 'workspace-1'].map((workspaceId) => entryOf({ workspaceId }))
+  for (const entry of entries) {
+    ledger.reserve({ ...entry, gates: [], amountNanoUsd: 1000 })
+    ledger.journal(entry)
+  }
+  await ledger.close()
+  const next = openLedger(database, { now: () => NOON, exportsAll: true })
+  await next.ledger.close()
+  expect(idsOf(readOutbox(database, 0, 10)).sort()).toEqual(
+    entries.map(({ generationId }) => generationId).sort(),
+  )
+})
