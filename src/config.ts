@@ -10,6 +10,7 @@ import {
   withLine,
 } from './config/names.ts'
 import { isLoopback } from './config/readers.ts'
+import type { Setting } from './config/setting.ts'
 import { settings } from './config/settings.ts'
 import type { McpServer } from './core/mcp.ts'
 
@@ -119,16 +120,19 @@ function readValues(
 ): SettingValues {
   const values: Record<string, unknown> = {}
   for (const name of settingNames) {
-    const { variable, flag, fallback, read } = settings[name]
+    const { variable, flag, fallback, read, others = [] }: Setting<unknown> = settings[name]
     const set = flags[name] ?? (environment[variable] || undefined)
-    const raw = set ?? file?.values[fileKey(variable)] ?? undefined
+    const own = set ?? file?.values[fileKey(variable)] ?? undefined
+    const other = own === undefined ? others.find((each) => environment[each]) : undefined
+    const raw = other === undefined ? own : environment[other]
     values[name] = fallback
     if (raw === undefined) continue
     try {
       values[name] = read(raw)
     } catch (error) {
       const flagName = flags[name] === undefined ? undefined : flag?.split(' ')[0]
-      const place = set === undefined && file !== null ? settingIn(file, variable) : (flagName ?? variable)
+      const isInFile = set === undefined && other === undefined && file !== null
+      const place = isInFile ? settingIn(file, variable) : (other ?? flagName ?? variable)
       problems.push(`${place} ${error instanceof Error ? error.message : error}`)
     }
   }

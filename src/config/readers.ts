@@ -33,6 +33,13 @@ export const wholeNumber =
     throw wrong(`a whole number${unit === '' ? '' : ` of ${unit}`} from ${minimum} to ${maximum}`, raw)
   }
 
+/** A number from 0 to 1. */
+export const share: Read<number> = (raw) => {
+  const value = typeof raw === 'string' && /^\d(?:\.\d{1,15})?$/.test(raw.trim()) ? Number(raw) : raw
+  if (typeof value === 'number' && value >= 0 && value <= 1) return value
+  throw wrong('a number from 0 to 1', raw)
+}
+
 export const oneOf =
   <T extends string>(...choices: readonly T[]): Read<T> =>
   (raw) => {

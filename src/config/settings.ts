@@ -1,4 +1,5 @@
 import { accessSettings } from './settings/access.ts'
+import { exportSettings } from './settings/export.ts'
 import { modelSettings } from './settings/models.ts'
 import { providerSettings } from './settings/providers.ts'
 import { serverSettings } from './settings/server.ts'
@@ -15,6 +16,7 @@ export const settingAreas = {
   'Calls to providers': providerSettings,
   'Web search and fetch': webSettings,
   'Storage, retention and caches': storageSettings,
+  Observability: exportSettings,
   'Models, prices and word lists': modelSettings,
   'Server tools': toolSettings,
 }
@@ -27,6 +29,7 @@ export const settings = {
   ...providerSettings,
   ...webSettings,
   ...storageSettings,
+  ...exportSettings,
   ...modelSettings,
   ...toolSettings,
 }
