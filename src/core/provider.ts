@@ -54,6 +54,8 @@ export interface ProviderRecord {
   readonly quirks: ProviderQuirks
   /** On the operator's own machine: nothing leaves it. */
   readonly isLocal: boolean
+  /** Calls carry the trace of their request (`traceparent`, `tracestate`); absent: they do not. */
+  readonly sendsTrace?: true
   /** Declared by the operator; takes precedence over what its vendor publishes. */
   readonly declared?: ProviderFacts
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import type { ExportNote } from '../core/export-note.ts'
 import { asFilledText } from '../core/json.ts'
+import { spanIdOfText, traceIdOfText } from '../core/trace-context.ts'
 import type { ExportTrace } from '../exporters/record.ts'
 import { traceIdOf } from '../exporters/span-ids.ts'
 import type { GenerationRow } from '../ledger/row.ts'
@@ -18,13 +18,13 @@ export function traceOf({ id, request_id, trace }: Traced, note: ExportNote | nu
   const given = asFilledText(trace_id)
   const span = asFilledText(parent_span_id)
   const [headerTrace, headerSpan, traceState = null] = note?.trace ?? []
-  const traceId = given === undefined ? (headerTrace ?? ownTraceId(id, request_id)) : idOf(given, 32)
+  const traceId = given === undefined ? (headerTrace ?? ownTraceId(id, request_id)) : traceIdOfText(given)
   const extra = Object.entries(trace ?? {}).filter(([name]) => !NAMES.has(name))
-  if (span !== undefined && idOf(span, 16) !== span.toLowerCase()) extra.push(['parent_span_id', span])
+  if (span !== undefined && spanIdOfText(span) !== span.toLowerCase()) extra.push(['parent_span_id', span])
   const isOfHeader = traceId === headerTrace
   return {
     traceId,
-    parentSpanId: span === undefined ? (isOfHeader && headerSpan) || null : idOf(span, 16),
+    parentSpanId: span === undefined ? (isOfHeader && headerSpan) || null : spanIdOfText(span),
     traceState: isOfHeader ? traceState : null,
     traceName: asFilledText(trace_name) ?? null,
     spanName: asFilledText(span_name) ?? null,
@@ -39,9 +39,3 @@ const REQUEST_ID = /^req-([0-9a-f]{32})$/
 /** The digits of a request's id, which are time and chance. */
 const ownTraceId = (generationId: string, requestId: string): string =>
   REQUEST_ID.exec(requestId)?.[1] ?? traceIdOf(generationId)
-
-/** An id of so many hex digits that are not all 0; any other text is hashed. */
-const idOf = (given: string, digits: 16 | 32): string =>
-  given.length === digits && /^[0-9a-f]+$/i.test(given) && /[^0]/.test(given)
-    ? given.toLowerCase()
-    : createHash('sha256').update(given).digest('hex').slice(0, digits)

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto'
-
 /** The parts of a generation that are spans. */
 export type SpanPart = 'request' | 'chat' | `attempt:${number}`
 
@@ -10,5 +8,4 @@ export const spanIdOf = (generationId: string, part: SpanPart): string =>
 /** The trace id of a generation whose caller named none, 32 hex digits. */
 export const traceIdOf = (generationId: string): string => digest(generationId, 32)
 
-const digest = (text: string, digits: number): string =>
-  createHash('sha256').update(text).digest('hex').slice(0, digits)
+const digest = (text: string, digits: number): string => Bun.SHA256.hash(text, 'hex').slice(0, digits)

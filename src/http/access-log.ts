@@ -69,13 +69,13 @@ export function logRequest(log: AccessLog, incoming: Incoming, status: number): 
   incoming.isClosed = true
   // Health checks arrive every few seconds and carry no information.
   if (incoming.isDeferred || isHealthCheck(incoming.path)) return
-  const { id, request, path, arrivedAt, keyLabel, userId, settled } = incoming
+  const { id, trace, request, path, arrivedAt, keyLabel, userId, settled } = incoming
   const totalMs = Math.round((performance.now() - arrivedAt) * 10) / 10
   const key = keyLabel === null ? '' : `,"key":${quoted(keyLabel)}`
   const user = userId === null ? '' : `,"user":${quoted(userId)}`
   const generation = settled === '' ? '' : `,${settled}`
   log.request(
-    `"request_id":"${id}","method":${quoted(request.method)},"path":${quoted(shown(path))},` +
+    `"request_id":"${id}","trace_id":"${trace.traceId}","method":${quoted(request.method)},"path":${quoted(shown(path))},` +
       `"status":${status},"total_ms":${totalMs}${key}${user}${generation}`,
   )
 }

@@ -11,7 +11,8 @@ const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 /** Allowed if a preflight requests no headers. All requested headers are allowed: SDKs add dozens (`x-stainless-…`). */
 const USUAL_HEADERS =
   'authorization, content-type, x-api-key, x-goog-api-key, anthropic-version, anthropic-beta, ' +
-  'anthropic-dangerous-direct-browser-access, idempotency-key, http-referer, x-title, x-session-id, x-service-metadata'
+  'anthropic-dangerous-direct-browser-access, idempotency-key, http-referer, x-title, x-session-id, x-service-metadata, traceparent, ' +
+  'tracestate'
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/
 const LONGEST_HEADER_NAMES = 4_096
 /** A day; Chrome caches it for at most two hours. */
@@ -21,6 +22,7 @@ const EXPOSED = [
   'x-generation-id',
   'x-request-id',
   'request-id',
+  'traceresponse',
   'retry-after',
   'x-should-retry',
   'ratelimit',

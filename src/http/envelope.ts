@@ -16,7 +16,7 @@ import type { JsonObject } from '../core/events.ts'
 import type { PublicError, RoutingMetadata } from '../core/result.ts'
 import type { Incoming, routes } from './incoming.ts'
 import { allowedMethods } from './methods.ts'
-import { JSON_TYPE, replyHeaders } from './reply-headers.ts'
+import { JSON_TYPE, replyHeaders, traceresponseOf } from './reply-headers.ts'
 import { printable, problemsOf } from './validation.ts'
 
 /** The log for private causes of errors. */
@@ -56,6 +56,7 @@ export function errorResponse(error: GatewayError, incoming: Incoming, formOf?: 
   const { status, message, metadata, routing } = error
   const ownHeaders = { ...(isPermanent(status) ? NEVER_RETRY : {}), ...error.headers }
   const headers = Object.assign(replyHeaders(incoming, JSON_TYPE), ownHeaders)
+  headers['traceresponse'] ??= traceresponseOf(incoming)
   const form = formOf?.(request)
   if (form === undefined) return Response.json(errorBody(error), { status, headers })
   const body = {
@@ -83,9 +84,12 @@ export const publicError = (thrown: unknown): GatewayError =>
       }))
 
 /** Logs the private cause, if the error has one. */
-export function logFailure(log: ErrorLog, error: GatewayError, { id }: Incoming): void {
+export function logFailure(log: ErrorLog, error: GatewayError, { id, trace }: Incoming): void {
   if (error.cause === undefined || error.status < 500) return
-  log.error({ err: error.cause, request_id: id, status: error.status }, error.message)
+  log.error(
+    { err: error.cause, request_id: id, trace_id: trace.traceId, status: error.status },
+    error.message,
+  )
 }
 
 /**

@@ -2,6 +2,7 @@
 import { Elysia, type ElysiaConfig } from 'elysia'
 import type { Session } from '../core/caller.ts'
 import { newRequestId } from '../core/ids.ts'
+import { newTrace, readTraceparent, type TraceContext } from '../core/trace-context.ts'
 import type { BodyLease } from './body-budget.ts'
 import { pathOf } from './path.ts'
 
@@ -23,6 +24,8 @@ export interface Incoming {
   readonly arrivedAt: number
   /** Its share of the memory of request bodies. */
   readonly body: BodyLease
+  /** By its headers, until the body names another; `request/receive.ts`. */
+  trace: TraceContext
   /** Label of the key that it was authenticated by; `caller.ts`. */
   keyLabel: string | null
   /** The person whose session it came with; `caller.ts`. */
@@ -41,13 +44,22 @@ export interface Incoming {
   isHeaded: boolean
 }
 
-export const openIncoming = (request: Request, body: BodyLease, connection?: Connection): Incoming => ({
+export const openIncoming = (request: Request, body: BodyLease, connection?: Connection): Incoming =>
+  incomingOf(newRequestId(), request, body, connection)
+
+const incomingOf = (
+  id: string,
+  request: Request,
+  body: BodyLease,
+  connection: Connection | undefined,
+): Incoming => ({
   request,
   connection,
-  id: newRequestId(),
+  id,
   path: pathOf(request.url),
   arrivedAt: performance.now(),
   body,
+  trace: traceOf(request.headers, id),
   keyLabel: null,
   userId: null,
   session: undefined,
@@ -57,6 +69,12 @@ export const openIncoming = (request: Request, body: BodyLease, connection?: Con
   isClosed: false,
   isHeaded: false,
 })
+
+function traceOf(headers: Headers, requestId: string): TraceContext {
+  const traceparent = headers.get('traceparent')
+  const trace = traceparent === null ? null : readTraceparent(traceparent, headers.get('tracestate'))
+  return trace ?? newTrace(requestId)
+}
 
 /** Lifts the server's idle timeout once the request has been read: its reply may be silent for longer. */
 export const keepOpen = ({ connection, request }: Incoming): void => connection?.timeout(request, 0)

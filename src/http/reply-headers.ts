@@ -1,3 +1,4 @@
+import { traceparentOf } from '../core/trace-context.ts'
 import type { Incoming } from './incoming.ts'
 
 /** The content type of Bun's `Response.json`. */
@@ -16,3 +17,9 @@ export function replyHeaders(incoming: Incoming, contentType: string): Record<st
     'x-request-id': incoming.id,
   }
 }
+
+/** The value of `traceresponse` (Trace Context, level 2) of a request that no destination gets a span of. */
+export const traceresponseOf = ({ id, trace }: Incoming): string =>
+  traceparentOf(trace, id.slice(-SPAN_DIGITS), false)
+
+const SPAN_DIGITS = 16

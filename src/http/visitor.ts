@@ -11,6 +11,7 @@ import { isSecure, pageOfOrigin, type Site } from './site.ts'
 /** A client that is not authenticated yet. */
 export interface Visitor extends Pick<Actor, 'requestId' | 'address' | 'userAgent'> {
   readonly isSecure: boolean
+  readonly traceId: string
 }
 
 export interface VisitorDeps {
@@ -23,6 +24,7 @@ export interface VisitorDeps {
 const visitorOf = (deps: VisitorDeps, incoming: Incoming): Visitor => ({
   ...whereFrom(incoming, deps.addressOf(incoming)),
   isSecure: isSecure(incoming.request, deps.auth.site),
+  traceId: incoming.trace.traceId,
 })
 
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])

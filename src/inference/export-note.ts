@@ -2,6 +2,7 @@ import type { ExportNote, ExportParameters } from '../core/export-note.ts'
 import type { Settlement } from '../core/generation.ts'
 import { isObject } from '../core/json.ts'
 import type { InferenceRequest, RoutedRequest } from '../core/request.ts'
+import { stateOf } from '../core/trace-context.ts'
 import type { Cost } from './admission/price.ts'
 import type { Generation, Opening } from './generation.ts'
 import type { Settled } from './reply/meter.ts'
@@ -32,6 +33,8 @@ function noteOf(settlement: Settlement, cost: Cost, generation: Noted): ExportNo
   if (host !== '' && settlement.responseCacheSourceId === undefined) note.host = host
   if (settlement.tries.length > 0) note.attempts = settlement.tries.slice(0, MOST_ATTEMPTS).map(startOf)
   if (settlement.costNanoUsd > 0) note.promptNanoUsd = cost.promptNanoUsd
+  const { traceId, spanId, state } = opening.incoming.trace
+  if (spanId !== null) note.trace = [traceId, spanId, stateOf(state, LONGEST_STATE)]
   return note
 
   function startOf(tried: Settlement['tries'][number]): number {
@@ -43,6 +46,7 @@ type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 const LONGEST_MODEL = 96
 const MOST_ATTEMPTS = 16
+const LONGEST_STATE = 128
 
 /** A kind of inference with two routes has the second here. */
 const unusualRoute = (path: string): string | undefined =>

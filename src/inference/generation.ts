@@ -10,6 +10,7 @@ import type { McpAccess } from '../core/mcp.ts'
 import type { InferenceRequest, RoutedRequest } from '../core/request.ts'
 import type { Closing, ServerToolUse } from '../core/result.ts'
 import type { Snapshot } from '../core/snapshot.ts'
+import type { TraceContext } from '../core/trace-context.ts'
 import type { WebAccess } from '../core/web-access.ts'
 import type { Incoming } from '../http/incoming.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -98,7 +99,7 @@ export interface RunDeps {
   /** Called for every settled generation, including failed ones; for the log and the measurements. */
   onSettled(settlement: Settlement, caller: Caller, incoming: Incoming): void
   /** Called for failures that can no longer be returned to a caller. */
-  onLost(error: unknown, generationId: string): void
+  onLost(error: unknown, generationId: string, trace: TraceContext): void
 }
 
 interface OpenPlugins {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../core/events.ts'
 import { type CompletionAsked, chatBodyOf, completionIngress } from '../dialects/chat/completions.ts'
 import { type Incoming, readsBody, routes } from '../http/incoming.ts'
-import { JSON_TYPE, replyHeaders } from '../http/reply-headers.ts'
+import { JSON_TYPE, replyHeaders, traceresponseOf } from '../http/reply-headers.ts'
 import { chatOperation } from './conversation/chat.ts'
 import { completionOperation } from './conversation/completion.ts'
 import { countTokens } from './conversation/count-tokens.ts'
@@ -34,5 +34,6 @@ async function count(incoming: Incoming, deps: InferenceRouteDeps): Promise<Resp
   const tokens = await countTokens(received, deps.run)
   const headers = replyHeaders(incoming, JSON_TYPE)
   headers['request-id'] = incoming.id
+  headers['traceresponse'] = traceresponseOf(incoming)
   return Response.json({ input_tokens: tokens }, { headers })
 }

@@ -14,6 +14,7 @@ import type { CachedReply } from './response-cache/store.ts'
 import { routingMetadata, stagesOf, storedRouting } from './routing/metadata.ts'
 import { addStep } from './steps/family.ts'
 import { timingsOf } from './times.ts'
+import { responseTrace } from './trace-headers.ts'
 import { CallerDisconnected } from './upstream/abort.ts'
 import { callerClosed, errorForCaller, isReported, withRouting } from './upstream/failure.ts'
 
@@ -94,12 +95,12 @@ function settledBy(generation: Generation, ending: Ending, attempt: Attempt): Se
 }
 
 /** How the request was routed; null for a cache hit, which calls no provider. Its errors never fail the settlement. */
-function routingOf({ plan, admission, times, tries, cached, deps, id }: Generation): string | null {
+function routingOf({ plan, admission, times, tries, cached, deps, id, opening }: Generation): string | null {
   if (cached?.hit) return null
   try {
     return storedRouting({ plan, admitted: admission.attempts, tries, timings: timingsOf(times) })
   } catch (error) {
-    deps.onLost(error, id)
+    deps.onLost(error, id, opening.incoming.trace)
     return null
   }
 }
@@ -114,11 +115,11 @@ export function logContent(generation: Generation, ending: Ending): void {
 }
 
 /** An error of the content log never fails the reply. */
-function endedContent({ id, deps, content }: Generation, ending: Ending): EndedContent | null {
+function endedContent({ id, deps, content, opening }: Generation, ending: Ending): EndedContent | null {
   try {
     return content?.end(ending) ?? null
   } catch (error) {
-    deps.onLost(error, id)
+    deps.onLost(error, id, opening.incoming.trace)
     return null
   }
 }
@@ -154,7 +155,7 @@ const boundOf = (attempts: readonly Attempt[], answered: Attempt | null): number
 
 /** Settles a generation without a reply, and returns the caller's error. */
 export async function fail(generation: Generation, error: unknown): Promise<GatewayError> {
-  const { deps, cancellation, content, id } = generation
+  const { deps, cancellation, content, id, opening } = generation
   const isDisconnected = cancellation.reason instanceof CallerDisconnected
   // A plugin rejects an answer that the provider has charged.
   const isRejected = generation.isCounted && error instanceof GatewayError
@@ -162,10 +163,13 @@ export async function fail(generation: Generation, error: unknown): Promise<Gate
   try {
     await settle(generation, isDisconnected ? 'disconnected' : isRejected ? 'truncated' : 'failed')
   } catch (lost) {
-    if (!isReported(lost, error)) deps.onLost(lost, id)
+    if (!isReported(lost, error)) deps.onLost(lost, id, opening.incoming.trace)
   }
   const failure = isDisconnected ? callerClosed(error) : errorForCaller(error, generation)
-  return withRouting(failure, metadataOf(generation), { 'x-generation-id': id })
+  return withRouting(failure, metadataOf(generation), {
+    'x-generation-id': id,
+    traceresponse: responseTrace(opening, id),
+  })
 }
 
 /** The row of a cache hit: no provider was called, so it has no usage and no cost. */

@@ -91,6 +91,7 @@ function providerOf(
       ...(entry.takes_urls === undefined ? {} : { takesUrls: entry.takes_urls }),
     },
     isLocal: isLoopback(baseUrl),
+    ...(entry.trace_context ? { sendsTrace: true } : {}),
     declared: readDataFacts(entry, place, problems),
   }
 }

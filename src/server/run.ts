@@ -94,9 +94,9 @@ export function createRun({
       measurements.settled(settlement)
       logSettled(accessLog, settlement, caller, incoming)
     },
-    onLost: (error, generationId) =>
+    onLost: (error, generationId, { traceId }) =>
       logger.error(
-        { err: error, generation_id: generationId },
+        { err: error, generation_id: generationId, trace_id: traceId },
         'a failure after the client had disconnected',
       ),
   }

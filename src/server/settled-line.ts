@@ -15,7 +15,7 @@ export function logSettled(log: AccessLog, settlement: Settlement, caller: Calle
   if (noteSettled(incoming, `${id},${rest}`)) return
   const totalMs = numeral(Math.round(latencyMs + generationTimeMs))
   log.request(
-    `"request_id":"${requestId}","status":200,"total_ms":${totalMs},${id},"key":${quoted(caller.key.label)},${rest}`,
+    `"request_id":"${requestId}","trace_id":"${incoming.trace.traceId}","status":200,"total_ms":${totalMs},${id},"key":${quoted(caller.key.label)},${rest}`,
   )
 }
 

@@ -70,6 +70,7 @@ describe('the record', () => {
       response_format: { type: 'json_object' },
       user: 'ada',
       session_id: 's-1',
+      provider: { only: ['lab'] },
       metadata: { team: 'red' },
     }
     const headers = { 'http-referer': 'https://app.example/chat', 'x-title': 'App' }

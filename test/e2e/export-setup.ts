@@ -19,8 +19,13 @@ const ALL: ExportSettings = {
   requestContext: true,
 }
 
+interface ExportOptions extends Partial<GatewayOptions> {
+  /** Further entries of providers, at the same upstream. */
+  more?: readonly object[]
+}
+
 /** A gateway with the providers `lab` and `spare` of the models `tiny` and `m`, and no destination. */
-export async function startForExport(options: Partial<GatewayOptions> = {}) {
+export async function startForExport({ more = [], ...options }: ExportOptions = {}) {
   const upstream = startUpstream()
   const provider = (slug: string) => ({
     slug,
@@ -35,7 +40,14 @@ export async function startForExport(options: Partial<GatewayOptions> = {}) {
     ],
   })
   const gateway = await gatewayOfFile(
-    { providers: [provider('lab'), provider('spare')], ...options },
+    {
+      providers: [
+        provider('lab'),
+        provider('spare'),
+        ...more.map((one) => ({ base_url: upstream.baseUrl, ...one })),
+      ],
+      ...options,
+    },
     upstream,
   )
   const sealer = gateway.deps.sealer

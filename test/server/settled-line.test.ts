@@ -19,7 +19,7 @@ function logging() {
     log: { request: (members: string) => void lines.push(JSON.parse(`{${members}}`)) },
   }
 }
-const OWN = ['request_id', 'method', 'path', 'status', 'total_ms']
+const OWN = ['request_id', 'trace_id', 'method', 'path', 'status', 'total_ms']
 const SETTLED = [
   'model',
   'provider',
@@ -47,7 +47,7 @@ test('settled between the reply and the end of its stream: one line, by the gene
   expect(lines).toEqual([])
   logSettled(log, settlementOf({ requestId: incoming.id }), caller, incoming)
   expect(lines.map((line) => Object.keys(line))).toEqual([
-    ['request_id', 'status', 'total_ms', 'generation_id', 'key', ...SETTLED],
+    ['request_id', 'trace_id', 'status', 'total_ms', 'generation_id', 'key', ...SETTLED],
   ])
 })
 

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../core/events.ts'
 import type { ImagesRequest, SpeechRequest } from '../../core/operation.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
+import { traceNamed } from '../../core/trace-context.ts'
 import { imagesIngress } from '../../dialects/operations/images.ts'
 import { parseSpeech } from '../../dialects/operations/speech.ts'
 import { deferLine } from '../../http/access-log.ts'
@@ -156,6 +157,7 @@ async function open<Body, Request extends RoutedRequest>(
     return filtered.body
   })
   if (pipeline) parsed.pipeline = pipeline
+  incoming.trace = traceNamed(incoming.trace, parsed.trace?.['trace_id'])
   const checking = checkUrls(parsed, caller, snapshot, deps)
   if (checking) await checking
   keepOpen(incoming)

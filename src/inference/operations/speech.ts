@@ -124,12 +124,12 @@ const SLOW_READER_MS = 60_000
  * connection, so that it never looks complete.
  */
 function relayBytes(generation: Generation, chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
-  const { cancellation, id, content, deps } = generation
+  const { cancellation, id, content, deps, opening } = generation
   const iterator = chunks[Symbol.asyncIterator]()
   let held: Uint8Array | null = null
   let isOver = false
   let connection: ReadableStreamDefaultController<Uint8Array> | null = null
-  const lost = (error: unknown): void => deps.onLost(error, id)
+  const lost = (error: unknown): void => deps.onLost(error, id, opening.incoming.trace)
   const clock = deps.ticker.watch(() => leave(new CallerDisconnected('the client stopped reading')))
 
   function finish(): void {

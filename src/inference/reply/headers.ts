@@ -1,10 +1,11 @@
 import { replyHeaders } from '../../http/reply-headers.ts'
 import type { Generation, Opening } from '../generation.ts'
+import { responseTrace } from '../trace-headers.ts'
 
 /** What the headers of a reply name. */
 interface Headed extends Pick<Generation, 'id' | 'cached'> {
   readonly request: Pick<Generation['request'], 'apiType'>
-  readonly opening: Pick<Opening, 'incoming'>
+  readonly opening: Pick<Opening, 'incoming' | 'caller'>
 }
 
 /** The headers of any reply. Anthropic's clients read the request's id from `request-id`. */
@@ -14,6 +15,7 @@ export function generationHeaders(
 ): Record<string, string> {
   const headers = replyHeaders(opening.incoming, contentType)
   headers['x-generation-id'] = id
+  headers['traceresponse'] = responseTrace(opening, id)
   if (request.apiType === 'messages') headers['request-id'] = opening.incoming.id
   return cached ? Object.assign(headers, cached.headers) : headers
 }

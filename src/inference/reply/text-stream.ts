@@ -189,9 +189,9 @@ function takePiece(streaming: Streaming): string {
 }
 
 const lostBy =
-  ({ generation: { deps, id } }: Streaming) =>
+  ({ generation: { deps, id, opening } }: Streaming) =>
   (error: unknown): void =>
-    deps.onLost(error, id)
+    deps.onLost(error, id, opening.incoming.trace)
 
 async function failed(streaming: Streaming, error: unknown): Promise<void> {
   const { generation, unansweredWriter } = streaming

@@ -16,6 +16,7 @@ import { type Active, enabledPlugins } from '../plugins/enabled.ts'
 import { jsonHeaders, streamHeaders } from '../reply/headers.ts'
 import { streamOnceComing, streamResponse } from '../reply/stream.ts'
 import type { TextStream } from '../reply/text-stream.ts'
+import { responseTrace } from '../trace-headers.ts'
 import { inStream, withRouting } from '../upstream/failure.ts'
 
 /** Lets plugins change a conversation, admits it and encodes its reply, in one piece or as a stream. */
@@ -77,17 +78,20 @@ export async function plugged<Opened extends Omit<ConversationOpening, 'ingress'
   } catch (error) {
     freeBody(opening.incoming.body)
     if (!(error instanceof GatewayError)) throw error
-    throw withRouting(error, error.routing ?? null, { 'x-generation-id': opening.id })
+    throw withRouting(error, error.routing ?? null, {
+      'x-generation-id': opening.id,
+      traceresponse: responseTrace(opening, opening.id),
+    })
   }
 }
 
 /** The error of an early reply, which has no generation. */
 function errorEvent(
-  { id, request, ingress, startedAt }: Named<ConversationOpening>,
+  { id, request, ingress, incoming, startedAt }: Named<ConversationOpening>,
   error: GatewayError,
   { onLost }: RunDeps,
 ): string {
-  if (error.cause !== undefined && error.status >= 500) onLost(error, id)
+  if (error.cause !== undefined && error.status >= 500) onLost(error, id, incoming.trace)
   const writer = ingress.writeStream({
     generationId: id,
     created: Math.floor(startedAt / 1000),

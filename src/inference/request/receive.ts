@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
+import { traceNamed } from '../../core/trace-context.ts'
 import { turnAfterLong } from '../../core/turn.ts'
 import type { UploadedFiles } from '../../core/uploaded-file.ts'
 import type { Ingress } from '../../dialects/dialect.ts'
@@ -53,6 +54,7 @@ export async function receive(
   const opened = withCarried(clean, dialect, carrier)
   const inference = ingresses[dialect].parse(opened.body, request.headers)
   inference.carrier = carrier
+  incoming.trace = traceNamed(incoming.trace, inference.trace?.['trace_id'])
   if (opened.unreadable.length > 0) inference.unreadable = opened.unreadable
   if (pipeline) inference.pipeline = pipeline
   if (presetId !== null) inference.presetId = presetId

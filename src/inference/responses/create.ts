@@ -5,6 +5,7 @@ import type { RememberedItems } from '../../core/remembered-items.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
 import type { ResponseStore } from '../../core/stored-response.ts'
+import { traceNamed } from '../../core/trace-context.ts'
 import { turnAfterLong } from '../../core/turn.ts'
 import type { UploadedFiles } from '../../core/uploaded-file.ts'
 import { ingresses } from '../../dialects/index.ts'
@@ -22,6 +23,7 @@ import { withPreset } from '../request/preset.ts'
 import { checkUrls, type UserUrlDeps } from '../request/user-names.ts'
 import { cacheOptionsOf } from '../response-cache/cache-options.ts'
 import { wantsRoutingMetadata } from '../routing/metadata.ts'
+import { responseTrace } from '../trace-headers.ts'
 import { mayRetain } from '../upstream/context-cache/apply.ts'
 import type { BackgroundRun, BackgroundRuns } from './background.ts'
 import { follow } from './follow.ts'
@@ -71,6 +73,7 @@ export async function receive(incoming: Incoming, deps: ResponsesDeps): Promise<
   const resolved = await resolveInput(filtered.body, state, caller.workspace.id, { store, remembered })
   const inference = await parsed(resolved, filtered, caller, incoming, deps)
   if (presetId !== null) inference.presetId = presetId
+  incoming.trace = traceNamed(incoming.trace, inference.trace?.['trace_id'])
   await turnAfterLong(readAt)
   const translatedAt = performance.now()
   const checking = checkUrls(inference, caller, snapshot, deps)
@@ -93,11 +96,11 @@ export async function createResponse(incoming: Incoming, deps: ResponsesDeps): P
   const { request } = incoming
   const { startedAt, caller, state, resolved, opening } = await receive(incoming, deps)
   const { store, retentionMs, remembered } = deps.responses
-  const { onLost } = deps.run
+  const onLost: StoreContext['onLost'] = (error, id) => deps.run.onLost(error, id, incoming.trace)
   const storing: StoreContext = { store, caller, state, resolved, startedAt, retentionMs, onLost }
   keepOpen(incoming)
   if (state.background)
-    return startedResponse(await startBackground(storing, opening, deps, request.signal), incoming, deps)
+    return startedResponse(await startBackground(storing, opening, deps, request.signal), opening, deps)
   const recorder = state.store
     ? foregroundRecorder(storing)
     : rememberingRecorder(opening.request, caller, remembered)
@@ -151,13 +154,24 @@ async function parsed(
 /** Returns the queued response, or streams its events. The run continues after a client disconnect. */
 function startedResponse(
   { response, reply, events }: BackgroundRun,
-  incoming: Incoming,
+  opening: Received['opening'],
   deps: ResponsesDeps,
 ): Response {
-  const headers = { 'cache-control': 'no-store', 'x-generation-id': response.generationId }
+  const { generationId } = response
+  const headers = {
+    'cache-control': 'no-store',
+    'x-generation-id': generationId,
+    traceresponse: responseTrace(opening, generationId),
+  }
   if (events === null) return Response.json(reply, { headers })
   const { ticker } = deps.run
-  return follow({ source: events, startingAfter: -1, ticker, signal: incoming.request.signal, headers })
+  return follow({
+    source: events,
+    startingAfter: -1,
+    ticker,
+    signal: opening.incoming.request.signal,
+    headers,
+  })
 }
 
 /**

@@ -9,6 +9,7 @@ import { providers } from '../../providers/index.ts'
 import type { Generation, RunDeps } from '../generation.ts'
 import { journalAttempt } from '../journal-entry.ts'
 import { accountOf, isShut, shutSince } from '../routing/plan.ts'
+import { upstreamTrace } from '../trace-headers.ts'
 import {
   asUpstreamError,
   mayFailOver,
@@ -208,7 +209,7 @@ export async function callEndpoint<Answer, Run extends Generation>(
 
 interface SendOptions {
   /** Its `isSent` is set when the call is sent; absent if the call belongs to no generation. */
-  generation?: Pick<Generation, 'isSent'>
+  generation?: Pick<Generation, 'isSent' | 'id' | 'opening' | 'tries'>
   /** The bulkhead; absent: the provider's. */
   places?: { group: string; maxInFlight: number }
   /** Absent: the provider's. */
@@ -233,7 +234,11 @@ export async function sendCall(
     tokens: deps.tokens,
   })
   const call = preparing instanceof Promise ? await preparing : preparing
-  if (generation) generation.isSent = true
+  if (generation) {
+    generation.isSent = true
+    // After the call is signed: a signature that covered them would fail at a proxy that changes them, as it may.
+    if (provider.sendsTrace === true) Object.assign(call.headers, upstreamTrace(generation))
+  }
   return deps.upstream.send(call, {
     group: places?.group ?? provider.slug,
     maxInFlight: places?.maxInFlight ?? provider.maxInFlight,

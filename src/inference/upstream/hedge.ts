@@ -288,6 +288,6 @@ function settleLoser<Answer, Run extends Generation>(
   addStep(opening, settlement.isByok ? 0 : cost.totalNanoUsd)
   deps.ledger.settle(admission.hold, settlement).then(
     () => deps.onSettled(settlement, spare.caller, opening.incoming),
-    (error: unknown) => deps.onLost(error, id),
+    (error: unknown) => deps.onLost(error, id, opening.incoming.trace),
   )
 }

@@ -45,7 +45,10 @@ export async function signIn(
   const account = await accountOf(deps.database, sameEmail(body.email))
   const attempt = await begin(deps, visitor, sameEmail(body.email), account?.user)
   if (!(await deps.auth.passwords.matches(body.password, account?.hash ?? null)) || account === undefined) {
-    deps.log.warn({ request_id: visitor.requestId, address: visitor.address }, 'a sign-in failed')
+    deps.log.warn(
+      { request_id: visitor.requestId, trace_id: visitor.traceId, address: visitor.address },
+      'a sign-in failed',
+    )
     throw unauthorized(WRONG)
   }
   attempt.succeed()
@@ -79,7 +82,7 @@ async function begin(
   if ('succeed' in attempt) return attempt
   const { retryAfterSeconds, failures, isFirst } = attempt
   deps.log.warn(
-    { request_id: visitor.requestId, address: visitor.address, failures },
+    { request_id: visitor.requestId, trace_id: visitor.traceId, address: visitor.address, failures },
     'sign-ins are refused for a while: too many failed',
   )
   if (isFirst) {

@@ -94,7 +94,7 @@ async function logged<T>(deps: AuthDeps, visitor: Visitor, work: () => Promise<T
     if (error instanceof GatewayError && error.status < 500) {
       const why = error.cause instanceof Error ? error.cause.message : error.message
       deps.log.warn(
-        { request_id: visitor.requestId, address: visitor.address, why },
+        { request_id: visitor.requestId, trace_id: visitor.traceId, address: visitor.address, why },
         'a single sign-on failed',
       )
     }
