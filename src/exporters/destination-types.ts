@@ -32,6 +32,8 @@ export interface ConfigField {
   readonly choices?: readonly string[]
   /** Shown masked. */
   readonly isSecret?: boolean
+  /** What is wrong with a value, as a sentence without its subject (`must be …`); null: nothing. */
+  readonly check?: (value: string) => string | null
 }
 
 const text = (name: string, standard?: string): ConfigField => ({
@@ -53,6 +55,29 @@ const choice = (name: string, standard: string, choices: readonly string[]): Con
   choices,
 })
 
+const matching = (field: ConfigField, pattern: RegExp, says: string): ConfigField => ({
+  ...field,
+  check: (value) => (pattern.test(value) ? null : says),
+})
+
+/** Names between slashes. `.` and `..` are steps of a path to whatever reads the URL. */
+const OBJECT_PATH = /^(?!\.{1,2}(?:\/|$))[^/]+(?:\/(?!\.{1,2}(?:\/|$))[^/]+)*$/
+const NO_OBJECT_PATH = 'must be names with "/" between them, without "." and ".." as names'
+
+/** What a `pathTemplate` may name. */
+const TEMPLATE_NAMES = ['prefix', 'date', 'hour', 'workspace', 'destination'] as const
+
+function checkTemplate(template: string): string | null {
+  const unknown = template
+    .split(/[{}]/)
+    .some((part, index) => index % 2 === 1 && !TEMPLATE_NAMES.some((name) => name === part))
+  const braces = template.replace(/\{[a-z]{1,20}\}/g, '')
+  if (unknown || /[{}]/.test(braces)) {
+    return `may name ${TEMPLATE_NAMES.map((name) => `{${name}}`).join(', ')} in braces, and nothing else`
+  }
+  return OBJECT_PATH.test(template) ? null : NO_OBJECT_PATH
+}
+
 /** Every kind takes `headers` besides, a map of texts. */
 export const DESTINATION_TYPES: Readonly<Record<DestinationType, readonly ConfigField[]>> = {
   arize: [secret('apiKey'), secret('spaceKey'), text('modelId'), url('baseUrl', 'https://otlp.arize.com')],
@@ -64,7 +89,15 @@ export const DESTINATION_TYPES: Readonly<Record<DestinationType, readonly Config
     secret('password'),
     text('table', 'OPENROUTER_TRACES'),
   ],
-  datadog: [secret('apiKey'), text('mlApp'), url('url', 'https://api.datadoghq.com')],
+  datadog: [
+    secret('apiKey'),
+    matching(
+      text('mlApp'),
+      /^[\p{L}\p{N}_\-:./]{1,193}$/u,
+      'must have at most 193 characters: letters, digits and _ - : . /',
+    ),
+    url('url', 'https://api.datadoghq.com'),
+  ],
   grafana: [
     secret('apiKey'),
     text('instanceId'),
@@ -85,16 +118,31 @@ export const DESTINATION_TYPES: Readonly<Record<DestinationType, readonly Config
   s3: [
     secret('accessKeyId'),
     secret('secretAccessKey'),
-    text('bucketName'),
-    optional(text('region')),
+    matching(
+      text('bucketName'),
+      /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
+      'must be the name of a bucket: 3 to 63 lower-case letters, digits, "." and "-"',
+    ),
+    matching(
+      optional(text('region')),
+      /^[a-z0-9-]{1,40}$/,
+      'must be the name of a region such as eu-central-1, or "auto"',
+    ),
     optional(url('endpoint')),
     optional(secret('sessionToken')),
-    text('prefix', 'openrouter-traces'),
-    text('pathTemplate', '{prefix}/{date}'),
+    matching(text('prefix', 'openrouter-traces'), OBJECT_PATH, NO_OBJECT_PATH),
+    { ...text('pathTemplate', '{prefix}/{date}'), check: checkTemplate },
   ],
   sentry: [{ name: 'dsn', kind: 'dsn', isSecret: true }, url('otlpEndpoint')],
   snowflake: [
-    { name: 'account', kind: 'label' },
+    {
+      name: 'account',
+      kind: 'label',
+      check: (value) =>
+        value.toLowerCase().includes('snowflakecomputing')
+          ? 'must be the account identifier alone, such as myorg-myaccount, without .snowflakecomputing.com'
+          : null,
+    },
     secret('token'),
     text('database', 'SNOWFLAKE_LEARNING_DB'),
     text('schema', 'PUBLIC'),

@@ -169,6 +169,25 @@ runScenarios('destinations', () => admin.handler, [
     webhook({ type: 'clickhouse', config: { ...configFor('clickhouse'), host: 'db.internal:8443' } }),
     'config.host',
   ),
+  ...[
+    ['s3', 'bucketName', 'My_Bucket'],
+    ['s3', 'bucketName', 'ab'],
+    ['s3', 'region', 'eu central'],
+    ['s3', 'prefix', 'a//b'],
+    ['s3', 'prefix', '../other'],
+    ['s3', 'prefix', 'a/..'],
+    ['s3', 'pathTemplate', '{prefix}/{user}'],
+    ['s3', 'pathTemplate', '{prefix}/{date'],
+    ['s3', 'pathTemplate', '/{prefix}'],
+    ['datadog', 'mlApp', 'an app'],
+    ['snowflake', 'account', 'acme.snowflakecomputing.com'],
+  ].map(([type = '', field = '', value]) =>
+    refused(
+      `${field} ${value}`,
+      webhook({ type, config: { ...configFor(type), [field]: value } }),
+      `config.${field}`,
+    ),
+  ),
   refused(
     'a private DSN',
     webhook({ type: 'sentry', config: { dsn: 'https://key@10.0.0.1/2', otlpEndpoint: 'https://a.example' } }),

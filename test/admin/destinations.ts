@@ -33,5 +33,8 @@ const SAMPLES: Record<string, string> = {
   host: 'db.example.com:8443',
   dsn: 'https://canary-of-dsn@o1.ingest.example/2',
   label: 'acme-1',
+  bucketName: 'canary-of-bucket-0123',
+  region: 'eu-central-1',
 }
-const sample = (name: string, kind: string): string => SAMPLES[kind] ?? `canary-of-${name}-0123`
+const sample = (name: string, kind: string): string =>
+  SAMPLES[name] ?? SAMPLES[kind] ?? `canary-of-${name}-0123`

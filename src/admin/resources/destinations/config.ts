@@ -119,7 +119,12 @@ function readField(
   return given.trim()
 }
 
-function checkValue({ kind, choices }: ConfigField, value: string, allow: OutboundAllow, path: string): void {
+function checkValue(
+  { kind, choices, check }: ConfigField,
+  value: string,
+  allow: OutboundAllow,
+  path: string,
+): void {
   if (choices !== undefined && !choices.includes(value)) {
     throw badRequest(`must be one of ${choices.join(', ')}`, path)
   }
@@ -134,6 +139,8 @@ function checkValue({ kind, choices }: ConfigField, value: string, allow: Outbou
   if (kind === 'label' && !LABEL.test(value)) {
     throw badRequest('must be the name of an account: letters, digits, ".", "_" and "-"', path)
   }
+  const fault = check?.(value) ?? null
+  if (fault !== null) throw badRequest(fault, path)
 }
 
 /** A masked form means the stored secret; that of another secret is rejected. */
