@@ -97,7 +97,7 @@ describe('a test event', () => {
   })
 
   test('is refused for a type without delivery', async () => {
-    const reply = await tried({ type: 'posthog', config: configFor('posthog') })
+    const reply = await tried({ type: 'weave', config: configFor('weave') })
     expect([reply.status, reply.text]).toEqual([400, expect.stringContaining('not built')])
     expect(received).toEqual([])
   })
