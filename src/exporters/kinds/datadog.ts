@@ -124,14 +124,14 @@ function metaOf(record: ExportRecord) {
         content_missing: record.contentMissing,
       }),
     },
-    ...(error === null
-      ? {}
-      : {
-          error: { type: error.type, message: error.message ?? error.type },
-          'error.type': error.type,
-          'error.message': error.message ?? error.type,
-        }),
+    ...(error === null ? {} : failureOf(error)),
   }
+}
+
+/** As the HTTP API writes it, and as the tracer does. */
+function failureOf(failure: NonNullable<ExportRecord['error']>) {
+  const error = { type: failure.type, message: failure.message ?? failure.type }
+  return { error, 'error.type': error.type, 'error.message': error.message }
 }
 
 type Content = NonNullable<ExportRecord['content']>
