@@ -1,3 +1,4 @@
+import type { FileCitation, UrlCitation } from './events.ts'
 import type { SearchResult } from './web-access.ts'
 
 /** A Markdown link to a result, in UTF-16 units of the answer's text. */
@@ -69,15 +70,15 @@ export function findCitations(results: readonly SearchResult[]): CitationFinder 
   }
 }
 
-/** As the API shows it. */
-export const annotationOf = ({ result: { url, title, text }, startIndex, endIndex }: Citation) => ({
-  type: 'url_citation' as const,
-  url,
-  title,
-  content: text.slice(0, CITED_CHARACTERS),
+/** The citation as an event has it. */
+export const annotationOf = ({
+  result: { url, title, text, fileId },
   startIndex,
   endIndex,
-})
+}: Citation): UrlCitation | FileCitation =>
+  fileId === undefined
+    ? { type: 'url_citation', url, title, content: text.slice(0, CITED_CHARACTERS), startIndex, endIndex }
+    : { type: 'file_citation', fileId, filename: title, endIndex }
 
 /** Models leave out a fragment, a final slash, or the brackets of `<address>`. */
 function sameAddress(address: string): string {

@@ -25,6 +25,18 @@ export interface UrlCitation {
   endIndex: number
 }
 
+/** Of an uploaded file that the gateway has searched. */
+export type FileCitation = {
+  type: 'file_citation'
+  fileId: string
+  filename: string
+  /** Where the text ends that uses it. */
+  endIndex: number
+}
+
+/** Of a text. Those that only some dialects have are forwarded as they came. */
+export type Annotation = UrlCitation | JsonObject
+
 /** A call of one of the gateway's own tools, for writers that show it. */
 export interface ServerToolCall {
   id: string
@@ -71,7 +83,7 @@ export type InferenceEvent =
   | { type: 'refusal-delta'; choice: number; text: string }
   | { type: 'tool-call-start'; choice: number; index: number; id: string; name: string; extra?: JsonObject }
   | { type: 'tool-call-delta'; choice: number; index: number; json: string }
-  | { type: 'annotation'; choice: number; annotation: UrlCitation | JsonObject }
+  | { type: 'annotation'; choice: number; annotation: Annotation }
   | { type: 'image'; choice: number; url: string }
   | { type: 'audio-delta'; choice: number; audio: JsonObject }
   | { type: 'logprobs'; choice: number; logprobs: JsonObject }

@@ -1,10 +1,10 @@
 import type {
+  Annotation,
   DialectName,
   Finish,
   InferenceFrame,
   JsonObject,
   ReasoningDetail,
-  UrlCitation,
 } from './events.ts'
 import type { InferenceRequest, ToolCall } from './request.ts'
 import type { Usage } from './usage.ts'
@@ -26,7 +26,7 @@ export interface ResultChoice {
   reasoningDetails: ReasoningDetail[]
   refusal: string
   toolCalls: ToolCall[]
-  annotations: (UrlCitation | JsonObject)[]
+  annotations: Annotation[]
   images: string[]
   audio: JsonObject | null
   logprobs: JsonObject | null

@@ -1,8 +1,11 @@
+import type { FileSearch } from './file-search.ts'
 import type { WebAccess } from './web-access.ts'
 
 /** What server tools reach for one caller. */
 export interface ToolAccess {
   readonly web: WebAccess
+  /** Of the caller's workspace. */
+  readonly files: FileSearch
   /**
    * The model of images that is called by this name; without a name the workspace's default image model. Throws a 400 with
    * the place if there is none.

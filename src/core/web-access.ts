@@ -59,6 +59,8 @@ export interface SearchResult {
   readonly text: string
   /** As the engine wrote it. */
   readonly published?: string
+  /** It is a passage of an uploaded file, and `url` is the file's id. */
+  readonly fileId?: string
 }
 
 export interface FetchOptions {

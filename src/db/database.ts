@@ -1,6 +1,6 @@
 /** The one place that opens database files and knows the driver. */
 import { Database as SqliteFile } from 'bun:sqlite'
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { type SQL, sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
@@ -50,6 +50,14 @@ const SERVER_PRAGMAS = [
 // are overwritten.
 const BODIES_PRAGMAS = ['PRAGMA secure_delete = ON', ...SERVER_PRAGMAS, 'PRAGMA synchronous = NORMAL']
 
+// Deleted text is overwritten.
+const DERIVED_PRAGMAS = [
+  'PRAGMA secure_delete = ON',
+  'PRAGMA journal_mode = WAL',
+  'PRAGMA synchronous = NORMAL',
+  'PRAGMA trusted_schema = OFF',
+]
+
 // Lets the file release the space of deleted rows. SQLite stores it with the first page of a new file; for
 // an existing file it would change nothing, and write all the same.
 const MAKES_ROOM = 'PRAGMA auto_vacuum = INCREMENTAL'
@@ -89,6 +97,34 @@ export function makeOwnFile(path: string): void {
     closeSync(openSync(path, 'a', 0o600))
   } catch {
     // Opening the database reports why it cannot be created.
+  }
+}
+
+/**
+ * Opens a file that can be made again at any time, such as an index: one that is damaged is replaced by an empty one. For a
+ * thread that may wait.
+ */
+export function openDerived(path: string): SqliteFile {
+  try {
+    return derived(path)
+  } catch (error) {
+    if (isClosedToUs(error) || (error instanceof Error && /SQLITE_(?:BUSY|FULL|IOERR)/.test(String(error))))
+      throw error
+    for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true })
+    return derived(path)
+  }
+}
+
+function derived(path: string): SqliteFile {
+  makeOwnFile(path)
+  const file = new SqliteFile(path, { create: true, readwrite: true, strict: true })
+  try {
+    file.run('PRAGMA busy_timeout = 10000')
+    for (const pragma of DERIVED_PRAGMAS) file.run(pragma)
+    return file
+  } catch (error) {
+    file.close()
+    throw error
   }
 }
 

@@ -1,10 +1,13 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { and, eq, sql } from 'drizzle-orm'
 import { GatewayError } from '../core/errors.ts'
+import type { FileSearch } from '../core/file-search.ts'
 import { atomically, type Database, type Db, mustBeAtMost, type Write } from '../db/database.ts'
 import { files } from '../db/tables.ts'
+import { createIndexFiles, INDEX_FOLDER } from './search/file-index.ts'
+import { createFileSearch } from './search/file-search.ts'
 import { receiveUpload } from './upload.ts'
 
 export type FileRow = typeof files.$inferSelect
@@ -31,7 +34,11 @@ export interface FileStore {
   /** The same check inside a transaction. */
   mustFit(tx: Db, workspaceId: string, sizeBytes: number): Write
   open(id: string): Bun.BunFile
-  remove(id: string): Promise<void>
+  /** Deletes the bytes, and what the search knows of them. */
+  remove(id: string, workspaceId: string): Promise<void>
+  /** The search in the files of a workspace. */
+  searchOf(workspaceId: string): FileSearch
+  close(): void
 }
 
 /** Of the data folder. */
@@ -48,6 +55,7 @@ export async function openFileStore(
   const { db } = database
   await clear(folder, db)
   const pathOf = (id: string): string => join(folder, id)
+  const index = createIndexFiles(join(dirname(folder), INDEX_FOLDER))
   const mustFit = (tx: Db, workspaceId: string, sizeBytes: number): Write =>
     mustBeAtMost(tx, usedBy(workspaceId), quotaBytes - sizeBytes, (used) =>
       beyondQuota(used, quotaBytes, sizeBytes),
@@ -73,7 +81,13 @@ export async function openFileStore(
       atomically(database, (tx) => [mustFit(tx, workspaceId, sizeBytes)]),
     mustFit,
     open: (id) => Bun.file(pathOf(id)),
-    remove: (id) => rm(pathOf(id), { force: true }),
+    async remove(id, workspaceId) {
+      await rm(pathOf(id), { force: true })
+      // What fails here is removed with the first search after the next start.
+      await index.remove(workspaceId, id).catch(() => undefined)
+    },
+    searchOf: createFileSearch({ db, index, pathOf }),
+    close: index.close,
   }
 }
 

@@ -4,6 +4,7 @@ import type { Cancellation } from '../core/cancellation.ts'
 import type { Carrier } from '../core/carrier.ts'
 import type { DocumentReader } from '../core/document-reader.ts'
 import type { InferenceFrames, JsonObject } from '../core/events.ts'
+import type { FileSearch } from '../core/file-search.ts'
 import type { AttemptOutcome, JournalEntry, Parent, Settlement } from '../core/generation.ts'
 import type { ContentLog } from '../core/generation-content.ts'
 import type { McpAccess } from '../core/mcp.ts'
@@ -78,6 +79,8 @@ export interface RunDeps {
   readonly fetchContent: FetchContent
   readonly web: WebAccess
   readonly documents: DocumentReader
+  /** The search in the files of a workspace. */
+  filesOf(workspaceId: string): FileSearch
   readonly mcp: McpAccess
   readonly tokenPool: TokenPool
   /** Null: prompt prefixes are not cached at providers. */

@@ -98,7 +98,7 @@ export function assemble(parts: Parts): Assembled {
   }
   const stores = openBodyStores({ file: folder.bodies, sealer, config, logger, now })
   const accessLog = createAccessLog(() => logger.isLevelEnabled('info'), writeLine)
-  const run = createRun({ config, logger, accessLog, ledger, outboundAllow, resolve, stores, now })
+  const run = createRun({ config, logger, accessLog, ledger, outboundAllow, resolve, files, stores, now })
   const background = createBackgroundRuns()
   const deps: Deps = {
     ...edgeDeps(parts),
@@ -130,6 +130,7 @@ export function assemble(parts: Parts): Assembled {
     run.web.close()
     run.tokenPool.close()
     run.documents.close()
+    files.close()
     await background.close()
     try {
       await ledger.close()

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import type { HealthChange } from '../core/endpoint-health.ts'
+import type { FileStore } from '../files/store.ts'
 import type { AccessLog } from '../http/access-log.ts'
 import { createRates } from '../inference/admission/rates.ts'
 import { createRunning } from '../inference/admission/running.ts'
@@ -35,6 +36,7 @@ export interface RunParts {
   readonly outboundAllow: OutboundAllow
   /** All addresses of a host name; default: the system's resolver. */
   readonly resolve?: Resolve | undefined
+  readonly files: Pick<FileStore, 'searchOf'>
   readonly stores: Pick<BodyStores, 'contents' | 'carrierOf'>
   now(): number
 }
@@ -47,6 +49,7 @@ export function createRun({
   ledger,
   outboundAllow,
   resolve,
+  files,
   stores,
   now,
 }: RunParts): RunDeps {
@@ -69,6 +72,7 @@ export function createRun({
     mcp: createMcpAccess({ servers: config.mcpServers, resolve, now }),
     tokenPool: createTokenPool(),
     documents: createDocumentReader(),
+    filesOf: files.searchOf,
     upstream: createUpstream({ maxInFlight: config.maxInFlight }),
     tokens: createTokens(),
     health: metered(health, measurements),

@@ -9,6 +9,10 @@ export interface ParameterReader {
   word(name: string, words: readonly string[]): string | undefined
   texts(name: string): readonly string[] | undefined
   object(name: string): ParameterReader | undefined
+  /** A number from 0 to 1. */
+  fraction(name: string): number | undefined
+  /** As it came. */
+  json(name: string): unknown
   /** Throws for a field that was not asked for. */
   end(): void
 }
@@ -55,6 +59,13 @@ export function readParameters(parameters: JsonObject, place: string): Parameter
       if (typeof value === 'object' && !Array.isArray(value)) return readParameters({ ...value }, at(name))
       throw badRequest('must be an object', at(name))
     },
+    fraction(name) {
+      const value = given(name)
+      if (value === undefined) return undefined
+      if (typeof value === 'number' && value >= 0 && value <= 1) return value
+      throw badRequest('must be a number from 0 to 1', at(name))
+    },
+    json: given,
     end() {
       const unknown = Object.keys(parameters).find((name) => !known.has(name))
       if (unknown === undefined) return

@@ -13,6 +13,8 @@ export interface ServerTool {
    * `tools`. Throws a `GatewayError` 400 whose path begins with `place` for parameters that the tool does not take.
    */
   describe(parameters: JsonObject, place: string, access: ToolAccess): ToolDescription
+  /** What `describe` cannot check without waiting. Rejects with the caller's error. */
+  check?(parameters: JsonObject, place: string, access: ToolAccess): Promise<void>
   /**
    * Runs one call. A failure is thrown: its message is sent to the model, so it names no secrets, and the loop goes on.
    * A limit of the caller that refuses a step (`GatewayError` 402, 403 or 429) ends the request instead.

@@ -14,7 +14,7 @@ import { newTimes } from '../../src/inference/times.ts'
 import { createTokens } from '../../src/providers/token.ts'
 import { createMcpAccess } from '../../src/tools/mcp/access.ts'
 import { REQUEST } from '../dialects/request.ts'
-import { noWeb } from '../tools/context.ts'
+import { noFiles, noWeb } from '../tools/context.ts'
 import { directory, key, snapshot, workspace } from './fixture.ts'
 
 export interface Watched {
@@ -49,6 +49,7 @@ const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): 
   random: Math.random,
   wait: never,
   web: noWeb,
+  filesOf: () => noFiles,
   documents: { read: () => Promise.reject(new Error('there is no reader')), close: () => undefined },
   mcp: createMcpAccess({ servers: [], now: () => 0 }),
   tokenPool: { run: () => Promise.reject(new Error('there is no tokenizer')), close: () => undefined },

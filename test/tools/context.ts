@@ -1,4 +1,5 @@
 import type { Payment } from '../../src/core/facilities.ts'
+import type { FileSearch } from '../../src/core/file-search.ts'
 import type { ToolAccess } from '../../src/core/tool-access.ts'
 import type { WebAccess } from '../../src/core/web-access.ts'
 import type { ServerTool } from '../../src/tools/tool.ts'
@@ -15,9 +16,16 @@ export const noWeb: WebAccess = {
   close: () => undefined,
 }
 
+/** A workspace without files. */
+export const noFiles: FileSearch = {
+  check: () => Promise.reject(new Error('no files')),
+  find: () => Promise.reject(new Error('no files')),
+}
+
 /** A gateway without models of images. */
 export const noTools: ToolAccess = {
   web: noWeb,
+  files: noFiles,
   imageModel() {
     throw new Error('no models')
   },

@@ -1,8 +1,8 @@
-import type { JsonObject, ReasoningDetail, UrlCitation } from '../../core/events.ts'
+import type { Annotation, JsonObject, ReasoningDetail } from '../../core/events.ts'
 import { isObject, restOf } from '../../core/json.ts'
 import type { ToolCall } from '../../core/request.ts'
 import { words } from '../../core/words.ts'
-import { isUrlCitation } from '../citation.ts'
+import { isFileCitation, isUrlCitation, viewFileCitation } from '../citation.ts'
 
 /**
  * The `data` of `native` events of the chat dialect: the fields of one chunk (or one unary body) that our reader
@@ -17,7 +17,8 @@ export interface ChatNative {
 /** Pieces of a message in the chat dialect, which a reply and a delta write the same way. */
 
 /** OpenAI nests the citation under its type; an annotation of another shape is forwarded as it came. */
-export function viewAnnotation(annotation: UrlCitation | JsonObject): JsonObject {
+export function viewAnnotation(annotation: Annotation): JsonObject {
+  if (isFileCitation(annotation)) return viewFileCitation(annotation)
   if (!isUrlCitation(annotation)) return annotation
   const { url, title, content, startIndex, endIndex } = annotation
   return {

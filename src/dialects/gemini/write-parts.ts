@@ -1,5 +1,5 @@
 import type { Carrier } from '../../core/carrier.ts'
-import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
+import type { Annotation, InferenceEvent, JsonObject } from '../../core/events.ts'
 import { asObject, fieldsOf, isObject, isString, parseUnchecked } from '../../core/json.ts'
 import type { ReplyContext } from '../../core/result.ts'
 import { placeOf } from '../citation.ts'
@@ -102,7 +102,7 @@ function detailParts(detail: JsonObject, state: CandidateParts): JsonObject[] {
   return [{ text: '', thoughtSignature: detail.data }]
 }
 
-function cite(annotation: UrlCitation | JsonObject, { cited, lost }: CandidateParts): void {
+function cite(annotation: Annotation, { cited, lost }: CandidateParts): void {
   const { type, url, title, startIndex, endIndex } = annotation
   if (type !== 'url_citation' || !isString(url)) {
     lost.add('annotations')

@@ -127,6 +127,7 @@ const nativeBlock = openObject({
     // Results of the gateway's own tools.
     'calculator_tool_result',
     'datetime_tool_result',
+    'file_search_tool_result',
     'image_generation_tool_result',
   ]),
 })

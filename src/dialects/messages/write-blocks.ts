@@ -1,5 +1,5 @@
 import { dataUrlHead } from '../../core/data-url.ts'
-import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.ts'
+import type { Annotation, InferenceEvent, JsonObject } from '../../core/events.ts'
 import { isString } from '../../core/json.ts'
 import { words } from '../../core/words.ts'
 import { createJsonEnd } from '../json-text.ts'
@@ -136,7 +136,7 @@ export function openText(state: BlockState): void {
 }
 
 /** Citations of kinds that Anthropic does not have break its clients: they are left out, and named. */
-function addCitation(annotation: UrlCitation | JsonObject, state: BlockState): void {
+function addCitation(annotation: Annotation, state: BlockState): void {
   const citation = citationOf(annotation)
   if (CITATIONS.has(citation.type)) cite(citation, state)
   else state.lost.add(`annotations.${String(citation.type)}`)
@@ -154,7 +154,7 @@ function cite(citation: JsonObject, state: BlockState): void {
 }
 
 /** Anthropic's citations have their text and no place in it: the place is kept in the string that clients replay. */
-function citationOf(annotation: UrlCitation | JsonObject): JsonObject {
+function citationOf(annotation: Annotation): JsonObject {
   const { url, title, content, startIndex, endIndex } = annotation
   if (!isString(url) || startIndex === undefined) return { ...annotation }
   return {

@@ -42,6 +42,7 @@ export const ITEM = {
   customToolCallOutput: 'custom_tool_call_output',
   imageGenerationCall: 'image_generation_call',
   webSearchCall: 'web_search_call',
+  fileSearchCall: 'file_search_call',
   mcpCall: 'mcp_call',
   mcpListTools: 'mcp_list_tools',
   itemReference: 'item_reference',

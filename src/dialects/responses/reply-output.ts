@@ -16,13 +16,14 @@ export const outputFor = (reply: ReplyContext, events: EventWriter): Output =>
     reasoning: {
       withSpecEvents: reply.request.strictEvents !== true,
       carrier: reply.request.carrier,
-      isAskedFor: asksForEncrypted(reply.request.body),
+      isAskedFor: includes(reply.request.body, ENCRYPTED_REASONING),
     },
     tools: toolsByName(reply.request.body),
+    showsResults: includes(reply.request.body, 'file_search_call.results'),
   })
 
-const asksForEncrypted = ({ include }: JsonObject): boolean =>
-  Array.isArray(include) && include.includes(ENCRYPTED_REASONING)
+const includes = ({ include }: JsonObject, name: string): boolean =>
+  Array.isArray(include) && include.includes(name)
 
 /** The event of a provider of this dialect that an event holds. */
 export const nativeEventOf = (event: InferenceEvent): JsonObject | undefined =>

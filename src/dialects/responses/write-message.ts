@@ -1,4 +1,4 @@
-import type { JsonObject, UrlCitation } from '../../core/events.ts'
+import type { Annotation, JsonObject } from '../../core/events.ts'
 import { asObject, isObject, textOf } from '../../core/json.ts'
 import { jsonList, textHead, writeTextDelta } from './write-events.ts'
 import { type OutputItem, type Slot, writeAdded, writeDone } from './write-item.ts'
@@ -18,7 +18,7 @@ export interface MessageOutput extends OutputItem {
   /** The same from the JSON texts of its pieces. */
   spliceText(jsons: readonly string[], text: string): string
   addRefusal(text: string): string
-  addAnnotation(annotation: UrlCitation | JsonObject): string
+  addAnnotation(annotation: Annotation): string
   addAudio(audio: JsonObject): string
 }
 

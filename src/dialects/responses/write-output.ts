@@ -23,7 +23,7 @@ import {
   type ReasoningOutput,
   type ThoughtPart,
 } from './write-reasoning.ts'
-import { itemTypeOf, openServerTool } from './write-server-tool.ts'
+import { itemTypeOf, openServerTool, withoutResults } from './write-server-tool.ts'
 
 interface OutputOptions {
   readonly events: EventWriter
@@ -31,6 +31,8 @@ interface OutputOptions {
   readonly unique: string
   readonly hideReasoning: boolean
   readonly reasoning: ReasoningOptions
+  /** The caller asked for the results of searches in files. */
+  readonly showsResults: boolean
   /** The caller's tools by the names under which providers of other dialects call them. */
   readonly tools: ReadonlyMap<string, NamedTool>
 }
@@ -59,7 +61,7 @@ export interface Output {
 /** The open items of one reply, and those that wait. */
 interface OutputState {
   readonly items: ReturnType<typeof createItems>
-  readonly options: Pick<OutputOptions, 'hideReasoning' | 'reasoning'>
+  readonly options: Pick<OutputOptions, 'hideReasoning' | 'reasoning' | 'showsResults'>
   message: MessageOutput | null
   reasoning: ReasoningOutput | null
   /** A call that was announced and whose start has not come. */
@@ -182,8 +184,9 @@ function addImage(state: OutputState, url: string): string {
 
 function addServerTool(call: ServerToolCall, state: OutputState): string {
   const left = leave(state)
-  if (call.status !== 'in_progress') return left + (state.serverTool?.finish(call) ?? '')
-  const { items } = state
+  const { items, options } = state
+  if (call.status !== 'in_progress')
+    return left + (state.serverTool?.finish(options.showsResults ? call : withoutResults(call)) ?? '')
   const { text, item } = items.add(openServerTool(items.slotOf(itemTypeOf(call), null), call))
   state.serverTool = item
   return left + text

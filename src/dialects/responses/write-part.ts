@@ -1,7 +1,7 @@
-import type { JsonObject, UrlCitation } from '../../core/events.ts'
+import type { Annotation, JsonObject } from '../../core/events.ts'
 import { asList, isObject, textOf } from '../../core/json.ts'
 import type { JsonText } from '../../core/json-steps.ts'
-import { isUrlCitation } from '../citation.ts'
+import { isFileCitation, isUrlCitation, viewFileCitation } from '../citation.ts'
 import { type EntryList, type EventWriter, linked, writeTextDelta } from './write-events.ts'
 
 /** One part of a message's content, while it comes. */
@@ -111,7 +111,8 @@ function writePartDone(
 }
 
 /** Places count from the beginning of the part. Annotations of other kinds are shown as they came. */
-export function viewAnnotation(annotation: UrlCitation | JsonObject, startsAt: number): JsonObject {
+export function viewAnnotation(annotation: Annotation, startsAt: number): JsonObject {
+  if (isFileCitation(annotation)) return viewFileCitation(annotation, startsAt)
   if (!isUrlCitation(annotation)) return annotation
   const { url, title, content, startIndex, endIndex } = annotation
   return {

@@ -10,17 +10,19 @@ import {
 } from './write-item.ts'
 import { formerMcpCallOf, openMcp } from './write-mcp.ts'
 
-/** OpenAI's shorthands have OpenAI's item, which its clients know, and so do images; all others are named as in OpenRouter's API. */
+/** OpenAI's shorthands have OpenAI's item, which its clients know, and so have images and searches of files; all others are named as in OpenRouter's API. */
 export function itemTypeOf({ type, name, mcp }: ServerToolCall): string {
   if (mcp !== undefined) return ITEM.mcpCall
   if (type === ITEM.mcpListTools) return type
   if (name === 'image_generation') return ITEM.imageGenerationCall
+  if (name === 'file_search') return ITEM.fileSearchCall
   return type.startsWith('web_search') ? ITEM.webSearchCall : `openrouter:${name}`
 }
 
 /** OpenAI's items: the event between their beginning and their end. */
 const STAGES: ReadonlyMap<string, string> = new Map([
   [ITEM.webSearchCall, 'searching'],
+  [ITEM.fileSearchCall, 'searching'],
   [ITEM.imageGenerationCall, 'generating'],
 ])
 
@@ -52,8 +54,13 @@ export function openServerTool(slot: Slot, call: ServerToolCall): Opened<ServerT
   return { text: writeAdded(slot, begun) + report('in_progress') + report(stage ?? ''), item }
 }
 
+/** Clients get the results of a search in files if `include` asks for them. */
+export const withoutResults = (call: ServerToolCall): ServerToolCall =>
+  itemTypeOf(call) === ITEM.fileSearchCall ? { ...call, item: { ...call.item, results: null } } : call
+
 function argumentsOf({ arguments: args }: ServerToolCall, type: string): JsonObject {
   if (type === ITEM.imageGenerationCall) return { prompt: args['prompt'], result: null }
+  if (type === ITEM.fileSearchCall) return { queries: [String(args['query'] ?? '')], results: null }
   if (type !== ITEM.webSearchCall && type !== 'openrouter:web_search') return {}
   return { action: { type: 'search', query: String(args['query'] ?? '') } }
 }
@@ -61,6 +68,7 @@ function argumentsOf({ arguments: args }: ServerToolCall, type: string): JsonObj
 /** OpenAI's items, by the tools that they are of. */
 const NAMES: ReadonlyMap<string, string> = new Map([
   [ITEM.webSearchCall, 'web_search'],
+  [ITEM.fileSearchCall, 'file_search'],
   [ITEM.imageGenerationCall, 'image_generation'],
 ])
 

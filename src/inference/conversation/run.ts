@@ -22,7 +22,7 @@ import { toolAccessOf } from '../tools/access.ts'
 import { createToolLoop } from '../tools/loop.ts'
 import { hasMcp, type McpRequest, mcpRequestOf } from '../tools/mcp.ts'
 import { withNativeSearch } from '../tools/native-search.ts'
-import { checkAllowed, toolRequestOf } from '../tools/requested.ts'
+import { checkAllowed, checksOf, type ToolRequest, toolRequestOf } from '../tools/requested.ts'
 import { mayRetain } from '../upstream/context-cache/apply.ts'
 import { dispatch } from '../upstream/dispatch.ts'
 import type { Dispatched } from '../upstream/first-content.ts'
@@ -58,6 +58,23 @@ function beginWithTools(
   const access = toolAccessOf(opening.caller, opening.snapshot, deps)
   const asked = toolRequestOf(opening.request, opening.caller, access, mcp)
   if (asked === null) return beginStep(opening, deps)
+  const checks = checksOf(asked, access)
+  if (checks === null) return beginLoop(opening, asked, deps)
+  return checks.then(
+    () => beginLoop(opening, asked, deps),
+    (error: unknown) => {
+      mcp?.close()
+      throw error
+    },
+  )
+}
+
+/** The first step of a request with tools. */
+function beginLoop(
+  opening: Opening<InferenceRequest>,
+  asked: ToolRequest,
+  deps: RunDeps,
+): Conversation | Promise<Conversation> {
   const steps = opening.steps ?? newStepTotals()
   const first = beginStep({ ...opening, request: asked.request, steps, cache: undefined }, deps)
   const openStep = (step: Opening<InferenceRequest>) => beginStep(step, deps)

@@ -10,9 +10,10 @@ import { resolve } from '../routing/resolve.ts'
 export const toolAccessOf = (
   caller: Caller,
   snapshot: Snapshot,
-  { web }: Pick<RunDeps, 'web'>,
+  { web, filesOf }: Pick<RunDeps, 'web' | 'filesOf'>,
 ): ToolAccess => ({
   web,
+  files: filesOf(caller.workspace.id),
   imageModel: (name, place) => imageModel(name, place, caller, snapshot),
 })
 

@@ -18,6 +18,8 @@ export interface RequestedTool {
   /** As the request has it in `tools`. */
   readonly type: string
   readonly parameters: JsonObject
+  /** Of the parameters in the request. */
+  readonly path: string
   readonly mcp?: McpFunction['mcp']
 }
 
@@ -75,7 +77,7 @@ export function toolRequestOf(
     const name = freeName(found.name, taken)
     if ([...byFunction.values()].some((other) => other.tool === found))
       throw badRequest(`"${found.name}" is there twice: name each server tool once`, path)
-    byFunction.set(name, { tool: found, type, parameters })
+    byFunction.set(name, { tool: found, type, parameters, path })
     byType.set(type, name)
     return [{ type: 'function', name, ...found.describe(parameters, path, access) } satisfies FunctionTool]
   })
@@ -95,6 +97,14 @@ export function toolRequestOf(
     stop: stopRuleOf(request.body),
     mcp,
   }
+}
+
+/** What the tools of a request check before it begins; null: nothing. Rejects with the caller's error. */
+export function checksOf({ byFunction }: ToolRequest, access: ToolAccess): Promise<unknown> | null {
+  const checks = [...byFunction.values()].flatMap(({ tool, parameters, path }) =>
+    tool.check === undefined ? [] : [tool.check(parameters, path, access)],
+  )
+  return checks.length === 0 ? null : Promise.all(checks)
 }
 
 /** The sentence about a tool that the gateway does not run and the endpoint's provider does not either. */
@@ -121,8 +131,17 @@ const finderOf =
     const type = typeOf(tool)
     if (SHORTHANDS.has(type) && tool.type === 'other')
       return meansOwnSearch(tool.data, request, web) ? named('web_search') : null
+    if (type === FILE_SEARCH && tool.type === 'other')
+      return namesOwnFiles(tool.data) ? named(FILE_SEARCH) : null
     return PREFIX.test(type) ? named(type.replace(PREFIX, '')) : null
   }
+
+/** OpenAI's name of its search. It is the gateway's if it names files of the gateway where OpenAI has vector stores. */
+const FILE_SEARCH = 'file_search'
+const namesOwnFiles = ({ vector_store_ids, file_ids }: JsonObject): boolean =>
+  [...asList(vector_store_ids), ...asList(file_ids)].some(
+    (id) => isString(id) && /^file_[0-9a-f]{32}$/.test(id),
+  )
 
 const named = (name: string): ServerTool | null => serverTools.find((each) => each.name === name) ?? null
 
@@ -164,7 +183,8 @@ export function entryOf(data: JsonObject, { body }: InferenceRequest) {
 
 /** OpenAI nests the domains of a search. */
 function withFilters({ filters, ...parameters }: JsonObject): JsonObject {
-  if (!isObject(filters)) return parameters
+  if (!isObject(filters)) return defined({ ...parameters, filters })
+  if (isString(filters['type'])) return { ...parameters, filters }
   const { allowed_domains, blocked_domains, excluded_domains = blocked_domains } = filters
   return defined({ ...parameters, allowed_domains, excluded_domains })
 }
@@ -185,7 +205,7 @@ function added(
   access: ToolAccess,
 ): FunctionTool {
   const name = freeName(tool.name, taken)
-  byFunction.set(name, { tool, type: 'mcp', parameters: {}, mcp })
+  byFunction.set(name, { tool, type: 'mcp', parameters: {}, path: '', mcp })
   return { type: 'function', name, ...tool.describe({}, '', access) }
 }
 

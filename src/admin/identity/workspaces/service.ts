@@ -172,7 +172,7 @@ export async function deleteWorkspace(
     ...deleteContents(tx, row.id, deletedAt),
   ])
   // Bytes that remain, after a crash or of an upload that committed meanwhile, are removed at the next start.
-  await Promise.all(uploaded.map((file) => deps.files.remove(file.id)))
+  await Promise.all(uploaded.map((file) => deps.files.remove(file.id, row.id)))
 }
 
 const changedMeanwhile = () =>

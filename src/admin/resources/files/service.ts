@@ -55,7 +55,7 @@ export async function uploadFile(
       return [deps.files.mustFit(tx, workspaceId, row.size_bytes), tx.insert(files).values(row)]
     })
   } catch (error) {
-    await Promise.all([received.discard(), deps.files.remove(row.id)])
+    await Promise.all([received.discard(), deps.files.remove(row.id, workspaceId)])
     throw error
   }
   return fileView(row)
@@ -115,5 +115,5 @@ export async function deleteFile(
 ): Promise<void> {
   const row = await findFile(deps, caller, id, workspace)
   await deleteRow(deps, actor, file, row)
-  await deps.files.remove(row.id)
+  await deps.files.remove(row.id, row.workspace_id)
 }
