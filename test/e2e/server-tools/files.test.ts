@@ -53,11 +53,12 @@ const script = (query = 'aquarium feeding') =>
   upstream.inTurn('tiny', [calls([searches(query)]), says(TEXT())])
 const toolOf = (parameters: object = {}) => [{ type: 'openrouter:file_search', parameters }]
 
+const keyed = (key: string) => ({ authorization: `Bearer ${key}` })
+
 /** What the model is given for a query. */
-async function found(query: string, parameters: object = {}, key?: string): Promise<string> {
+async function found(query: string, parameters: object = {}, key = API_KEY): Promise<string> {
   script(query)
-  const headers = key === undefined ? {} : { authorization: `Bearer ${key}` }
-  const response = await gateway.call('/chat/completions', ask({ tools: toolOf(parameters) }), headers)
+  const response = await gateway.call('/chat/completions', ask({ tools: toolOf(parameters) }), keyed(key))
   expect(response.status, await response.text()).toBe(200)
   return results()[0] ?? ''
 }
@@ -174,12 +175,11 @@ describe('a search', () => {
     expect(await found('aquarium', {}, otherKey)).toContain('of the others')
     expect(await found('aquarium', {}, otherKey)).not.toContain('Tuesdays')
     for (const [id, key] of [
-      [files.foreign, undefined],
+      [files.foreign, API_KEY],
       [files.handbook, otherKey],
     ] as const) {
-      const headers = key === undefined ? {} : { authorization: `Bearer ${key}` }
       const tools = toolOf({ file_ids: [id] })
-      const response = await gateway.call('/chat/completions', ask({ tools }), headers)
+      const response = await gateway.call('/chat/completions', ask({ tools }), keyed(key))
       expect(response.status).toBe(404)
       expect(await messageOf(response)).toBe(
         `tools[0].parameters.file_ids: there is no file "${id}" in this workspace`,
