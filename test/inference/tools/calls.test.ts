@@ -33,7 +33,9 @@ function runnerOf(tested: ServerTool['run'], callMs = 60_000, signal?: AbortSign
   const { run } = gateway.deps
   const { family } = familyOf(gateway, API_KEY, signal)
   const tool = { name: 'odd', describe: described, run: tested }
-  const byFunction = new Map([['odd', { tool, type: 'openrouter:odd', parameters: { mood: 'calm' }, path: '' }]])
+  const byFunction = new Map([
+    ['odd', { tool, type: 'openrouter:odd', parameters: { mood: 'calm' }, path: '' }],
+  ])
   const stop = { conditions: [], mostCalls: 100 }
   const runner = createCallRunner(
     { byFunction, stop },
