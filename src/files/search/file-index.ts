@@ -22,7 +22,7 @@ export interface IndexFiles {
   close(): void
 }
 
-export interface IndexedFile {
+interface IndexedFile {
   readonly id: string
   readonly path: string
   readonly filename: string
