@@ -4,7 +4,7 @@ import type { ExportRecord } from '../record.ts'
 import { jsonOf } from './json.ts'
 import { protobufOf } from './protobuf.ts'
 import type { Attributes } from './span.ts'
-import { type SpanExtras, spansOf } from './spans.ts'
+import { type ExtrasOf, spansOf } from './spans.ts'
 
 /** Batches that OTLP's receivers take: most accept 4 MB and more. */
 export const TRACES_LIMITS: BatchLimits = { records: 512, bytes: 4_000_000, waitMs: 1_000 }
@@ -19,7 +19,7 @@ export interface TracesTarget {
   readonly gzip?: boolean
   /** Attributes of the resource besides those of the service. */
   readonly resource?: Attributes
-  readonly extras?: (record: ExportRecord) => SpanExtras
+  readonly extras?: ExtrasOf
 }
 
 /** The records as one call of OTLP's traces over HTTP. */
@@ -38,7 +38,7 @@ export function tracesCall(
       ...target.resource,
     },
     version: service.version,
-    spans: records.flatMap((record) => spansOf(record, target.extras?.(record))),
+    spans: records.flatMap((record) => spansOf(record, target.extras)),
   }
   return {
     url: target.url,

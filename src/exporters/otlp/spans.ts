@@ -1,6 +1,8 @@
+import { type Conversation, conversationOf } from '../conversation.ts'
 import type { ExportAttempt, ExportError, ExportRecord } from '../record.ts'
 import { spanIdOf, traceIdOf } from '../span-ids.ts'
 import { chatAttributes, requestAttributes } from './attributes.ts'
+import { contentAttributes } from './content-attributes.ts'
 import { type Attributes, prefixed, type Span, type SpanEvent, type SpanLink } from './span.ts'
 
 /** What a kind adds to the spans of a record. */
@@ -9,12 +11,17 @@ export interface SpanExtras {
   readonly chat?: Attributes
 }
 
+/** Null: the record has no content. */
+export type ExtrasOf = (record: ExportRecord, conversation: Conversation | null) => SpanExtras
+
 /**
  * The spans of one generation: the request, below it the operation, below that every attempt. A step of another
  * generation was no request: its operation is below that of the other one, in the same trace.
  */
-export function spansOf(record: ExportRecord, extras: SpanExtras = {}): readonly Span[] {
-  const chat = chatSpan(record, extras.chat)
+export function spansOf(record: ExportRecord, extrasOf?: ExtrasOf): readonly Span[] {
+  const conversation = conversationOf(record)
+  const extras = extrasOf?.(record, conversation) ?? {}
+  const chat = chatSpan(record, { ...contentAttributes(record, conversation), ...extras.chat })
   const attempts = record.attempts.map((attempt, index) => attemptSpan(record, attempt, index))
   return record.parent === null
     ? [requestSpan(record, extras.request), chat, ...attempts]
@@ -32,7 +39,7 @@ const requestSpan = (record: ExportRecord, extras: Attributes = {}): Span => ({
   links: [],
 })
 
-const chatSpan = (record: ExportRecord, extras: Attributes = {}): Span => {
+const chatSpan = (record: ExportRecord, extras: Attributes): Span => {
   const attributes = chatAttributes(record)
   return {
     ...common(record),

@@ -1,0 +1,62 @@
+/**
+ * Braintrust by OTLP (https://www.braintrust.dev/docs/integrations/sdk-integrations/opentelemetry, November 2026): names
+ * of its `braintrust.*` attributes as its SDKs for Go, Java and Ruby write them, names of metrics as braintrust 3.35.0.
+ */
+import { usdOf } from '../../core/money.ts'
+import { type Conversation, promptOf } from '../conversation.ts'
+import { DESTINATION_TYPES } from '../destination-types.ts'
+import type { DestinationKind } from '../kind.ts'
+import { TRACES_LIMITS, tracesAt, tracesCall } from '../otlp/call.ts'
+import { meaningOfOtlp } from '../otlp/meaning.ts'
+import { parametersOf } from '../parameters.ts'
+import type { ExportRecord } from '../record.ts'
+
+export const braintrust: DestinationKind = {
+  type: 'braintrust',
+  fields: DESTINATION_TYPES.braintrust,
+  limits: TRACES_LIMITS,
+  batchOf(records, context) {
+    const { baseUrl = '', apiKey = '', projectId = '' } = context.config.fields
+    return [
+      tracesCall(records, context, {
+        url: tracesAt(baseUrl, '/otel'),
+        headers: { authorization: `Bearer ${apiKey}`, 'x-bt-parent': `project_id:${projectId}` },
+        extras: (record, conversation) => ({
+          request: { 'braintrust.span_attributes': JSON.stringify({ type: 'task' }) },
+          chat: chatExtras(record, conversation),
+        }),
+      }),
+    ]
+  },
+  meaningOf: meaningOfOtlp,
+}
+
+const chatExtras = (record: ExportRecord, conversation: Conversation | null) => ({
+  'braintrust.span_attributes': JSON.stringify({ type: 'llm' }),
+  'braintrust.metadata': JSON.stringify(metadataOf(record)),
+  'braintrust.metrics': JSON.stringify(metricsOf(record)),
+  'braintrust.input_json': conversation && JSON.stringify(promptOf(conversation)),
+  'braintrust.output_json': conversation && JSON.stringify(conversation.output),
+})
+
+const metadataOf = (record: ExportRecord) => ({
+  ...record.trace.extra,
+  ...record.metadata,
+  ...parametersOf(record.parameters),
+  model: record.model,
+  provider: record.provider.slug,
+  ...(record.sessionId === null ? {} : { session_id: record.sessionId }),
+})
+
+function metricsOf({ usage, cost, firstContentAt, startedAt }: ExportRecord): Record<string, number> {
+  return {
+    prompt_tokens: usage.promptTokens,
+    completion_tokens: usage.completionTokens,
+    tokens: usage.promptTokens + usage.completionTokens,
+    prompt_cached_tokens: usage.cacheReadTokens,
+    prompt_cache_creation_tokens: usage.cacheWriteTokens,
+    completion_reasoning_tokens: usage.reasoningTokens,
+    ...(firstContentAt === null ? {} : { time_to_first_token: (firstContentAt - startedAt) / 1000 }),
+    ...(cost === null ? {} : { estimated_cost: usdOf(cost.totalNanoUsd) }),
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * LangSmith by OTLP. Attributes: langsmith 0.12.0 (experimental/otel), which still reads `gen_ai.system`, `gen_ai.prompt`
+ * and `gen_ai.completion`; headers of the same package, the project's of
+ * https://docs.langchain.com/langsmith/trace-with-opentelemetry (November 2026).
+ */
+import { providerNameOf } from '../../core/gen-ai.ts'
+import { type Conversation, promptOf } from '../conversation.ts'
+import { DESTINATION_TYPES } from '../destination-types.ts'
+import type { DestinationKind } from '../kind.ts'
+import { TRACES_LIMITS, tracesAt, tracesCall } from '../otlp/call.ts'
+import { meaningOfOtlp } from '../otlp/meaning.ts'
+import { type Attributes, prefixed } from '../otlp/span.ts'
+import type { ExportRecord } from '../record.ts'
+
+export const langsmith: DestinationKind = {
+  type: 'langsmith',
+  fields: DESTINATION_TYPES.langsmith,
+  limits: TRACES_LIMITS,
+  batchOf(records, context) {
+    const { endpoint = '', apiKey = '', project = '', workspaceId } = context.config.fields
+    return [
+      tracesCall(records, context, {
+        url: tracesAt(endpoint, '/otel'),
+        headers: {
+          'x-api-key': apiKey,
+          'langsmith-project': project,
+          ...(workspaceId === undefined ? {} : { 'x-tenant-id': workspaceId }),
+        },
+        extras: (record, conversation) => ({
+          request: { ...traceAttributes(record, project), 'langsmith.span.kind': 'chain' },
+          chat: { ...traceAttributes(record, project), ...runAttributes(record, conversation) },
+        }),
+      }),
+    ]
+  },
+  meaningOf: meaningOfOtlp,
+}
+
+const traceAttributes = (record: ExportRecord, project: string): Attributes => ({
+  'langsmith.trace.session_name': project,
+  'langsmith.metadata.session_id': record.sessionId,
+  'langsmith.metadata.user_id': record.identity?.user,
+  ...prefixed('langsmith.metadata.', { ...record.trace.extra, ...record.metadata }),
+})
+
+const runAttributes = (record: ExportRecord, conversation: Conversation | null): Attributes => {
+  const { usage } = record
+  return {
+    'langsmith.span.kind': RUN_TYPES[record.apiType] ?? 'llm',
+    'langsmith.request.streaming': record.streamed,
+    'gen_ai.system': providerNameOf(record.provider.slug),
+    'gen_ai.usage.total_tokens': usage.promptTokens + usage.completionTokens,
+    'gen_ai.usage.input_token_details': JSON.stringify({
+      cache_read: usage.cacheReadTokens,
+      cache_creation: usage.cacheWriteTokens,
+    }),
+    'gen_ai.usage.output_token_details': JSON.stringify({ reasoning: usage.reasoningTokens }),
+    'gen_ai.response.service_tier': record.serviceTier,
+    'gen_ai.prompt': conversation && JSON.stringify({ messages: promptOf(conversation) }),
+    'gen_ai.completion': conversation && JSON.stringify({ messages: conversation.output }),
+  }
+}
+
+const RUN_TYPES: { readonly [Type in ExportRecord['apiType']]?: string } = {
+  embeddings: 'embedding',
+  rerank: 'retriever',
+  tool: 'tool',
+}
