@@ -3,7 +3,7 @@ import type { BatchContext } from '../../src/exporters/kind.ts'
 import type { ExportContent, ExportRecord } from '../../src/exporters/record.ts'
 import { traceIdOf } from '../../src/exporters/span-ids.ts'
 
-const STARTED_AT = Date.UTC(2026, 10, 23, 8)
+export const STARTED_AT = Date.UTC(2026, 10, 23, 8)
 
 /** A streamed chat completion that fell back once and was answered; with everything that a destination may see. */
 export function fullRecord(changes: Partial<ExportRecord> = {}): ExportRecord {
