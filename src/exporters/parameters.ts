@@ -1,4 +1,4 @@
-import type { ExportParameters } from './record.ts'
+import type { ExportParameters } from '../core/export-note.ts'
 
 /** The parameters of a request with the names of OpenAI's API, for vendors that show them as one object. */
 export function parametersOf(parameters: ExportParameters): Record<string, unknown> {
