@@ -6,7 +6,7 @@ import { contentAttributes } from './content-attributes.ts'
 import { type Attributes, prefixed, type Span, type SpanEvent, type SpanLink } from './span.ts'
 
 /** What a kind adds to the spans of a record. */
-export interface SpanExtras {
+interface SpanExtras {
   readonly request?: Attributes
   readonly chat?: Attributes
 }
