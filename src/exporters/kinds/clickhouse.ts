@@ -3,10 +3,10 @@
  * clickhouse.com/docs/interfaces/http and clickhouse.com/docs/optimize/asynchronous-inserts.
  */
 import { DESTINATION_TYPES } from '../destination-types.ts'
-import { headersOf } from '../headers.ts'
+import { basic, headersOf } from '../headers.ts'
 import type { BatchContext, DeliveryReply, DestinationKind, Meaning } from '../kind.ts'
 import { meaningOfStatus } from '../meaning.ts'
-import { basic } from '../otlp/call.ts'
+
 import type { ExportRecord } from '../record.ts'
 import { COLUMNS, type Column, valueIn } from '../row.ts'
 import { batchUuidOf } from '../uuid.ts'

@@ -3,8 +3,9 @@
  * (https://grafana.com/docs/grafana-cloud/send-data/otlp/, November 2026).
  */
 import { DESTINATION_TYPES } from '../destination-types.ts'
+import { basic } from '../headers.ts'
 import type { DestinationKind } from '../kind.ts'
-import { basic, TRACES_LIMITS, tracesAt, tracesCall } from '../otlp/call.ts'
+import { TRACES_LIMITS, tracesAt, tracesCall } from '../otlp/call.ts'
 import { meaningOfOtlp } from '../otlp/meaning.ts'
 
 export const grafana: DestinationKind = {

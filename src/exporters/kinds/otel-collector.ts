@@ -1,7 +1,8 @@
 /** Any receiver of OTLP over HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp, November 2026). */
 import { DESTINATION_TYPES } from '../destination-types.ts'
+import { lowerCased } from '../headers.ts'
 import type { DestinationKind } from '../kind.ts'
-import { lowerCased, TRACES_LIMITS, tracesAt, tracesCall } from '../otlp/call.ts'
+import { TRACES_LIMITS, tracesAt, tracesCall } from '../otlp/call.ts'
 import { meaningOfOtlp } from '../otlp/meaning.ts'
 
 /** `json`: for collectors that do not read protobuf. It is not sent. */

@@ -1,4 +1,5 @@
 import { withoutTrailing } from '../../core/trailing.ts'
+import { headersOf } from '../headers.ts'
 import type { BatchContext, BatchLimits, DestinationCall } from '../kind.ts'
 import type { ExportRecord } from '../record.ts'
 import { jsonOf } from './json.ts'
@@ -43,19 +44,11 @@ export function tracesCall(
   return {
     url: target.url,
     method: target.method ?? 'POST',
-    headers: {
-      ...target.headers,
-      ...lowerCased(config.headers ?? {}),
-      'content-type': isJson ? 'application/json' : 'application/x-protobuf',
-    },
+    headers: headersOf(config, target.headers, isJson ? 'application/json' : 'application/x-protobuf'),
     body: isJson ? jsonOf(traces) : protobufOf(traces),
     gzip: target.gzip ?? true,
   }
 }
-
-/** Headers of the operator replace ours, whatever the case of their names. */
-export const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 /** The address of traces below `base`; a base that names it already stays. */
 export function tracesAt(base: string, path = ''): string {
@@ -64,6 +57,3 @@ export function tracesAt(base: string, path = ''): string {
   url.pathname = before.endsWith('/v1/traces') ? before : `${before}${path}/v1/traces`
   return url.href
 }
-
-export const basic = (user: string, password: string): string =>
-  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`

@@ -83,6 +83,6 @@ export const destinationRoutes = (deps: DestinationDeps & CallerDeps & { once: O
       response: dataReply(testResult),
       detail: documented('testDestination', 'Send one test event to an observability destination', {
         description:
-          'The event is a small generation, made as those that are delivered. Also while the destination is disabled. 400 for types without delivery.',
+          'The event is a small generation, made as those that are delivered. Also while the destination is disabled.',
       }),
     })
