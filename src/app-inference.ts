@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { errorEnvelope } from './http/envelope.ts'
-import { healthRoutes, probeRoutes } from './http/health.ts'
+import { healthRoutes, type NotReady, probeRoutes } from './http/health.ts'
 import { createApplication } from './http/incoming.ts'
 import { DOCUMENTED_PREFIX } from './http/prefixes.ts'
 import { bareGeminiRoutes, geminiRoutes } from './inference/gemini/routes.ts'
@@ -8,6 +8,7 @@ import { operationRoutes } from './inference/operations/routes.ts'
 import { errorFormOf } from './inference/reply/error-forms.ts'
 import { responsesRoutes } from './inference/responses/routes.ts'
 import { inferenceRoutes } from './inference/routes.ts'
+import { metricsRoutes } from './metrics/routes.ts'
 import type { Deps } from './server/deps.ts'
 
 /** The API is served below the documented prefix and below this one, in which the base URL of OpenAI's clients ends. */
@@ -19,9 +20,12 @@ const routedPath = (path: string, basePath: string): string =>
     ? basePath + DOCUMENTED_PREFIX + path.slice(basePath.length + SHORT_PREFIX.length)
     : path
 
-function whyNotReady({ run, ledger }: Deps): 'stopping' | 'storage' | null {
-  if (run.running.isDraining()) return 'stopping'
-  return ledger.isWritable() ? null : 'storage'
+function whyNotReady({ run, ledger }: Deps): NotReady[] {
+  const reasons: NotReady[] = []
+  if (run.running.isDraining()) reasons.push('stopping')
+  if (ledger.hasBacklog()) reasons.push('ledger')
+  if (!ledger.hasRoom()) reasons.push('disk')
+  return reasons
 }
 
 /** An application with what every one of the server has: the envelope of errors, and health. */
@@ -36,6 +40,7 @@ export function createRoot(deps: Deps, basePath: string) {
     )
     .use(healthRoutes({ whyNotReady: () => whyNotReady(deps) }))
     .use(probeRoutes())
+    .use(metricsRoutes(deps.metrics))
   return { app, answer }
 }
 

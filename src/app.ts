@@ -3,6 +3,7 @@ import { onFirstUse } from './core/first-use.ts'
 import { type Handler, withEdge } from './http/edge.ts'
 import { DOCUMENTED_PREFIX, serveBelow } from './http/prefixes.ts'
 import { errorFormOf } from './inference/reply/error-forms.ts'
+import { METRICS_PATH } from './metrics/routes.ts'
 import type { Deps } from './server/deps.ts'
 
 /**
@@ -19,5 +20,9 @@ export function createApp(deps: Deps, basePath = ''): Handler {
     .all('/*', async ({ incoming }) => (await allRoutes())(incoming))
   serveBelow(app, basePath + DOCUMENTED_PREFIX, basePath + SHORT_PREFIX)
   app.compile()
-  return withEdge(answer, deps, { isDraining: deps.run.running.isDraining, formOf: errorFormOf(basePath) })
+  return withEdge(answer, deps, {
+    isDraining: deps.run.running.isDraining,
+    metricsPath: basePath + METRICS_PATH,
+    formOf: errorFormOf(basePath),
+  })
 }

@@ -159,6 +159,12 @@ function joinedProblems(values: SettingValues): string[] {
       'SLUICE_MANAGEMENT_KEY and SLUICE_API_KEY must differ: one is for administration, the second for inference',
     )
   }
+  if (values.metricsPort !== null && values.metricsPort !== 0 && values.metricsPort === values.port) {
+    problems.push('SLUICE_METRICS_PORT and SLUICE_PORT must differ: /metrics is served at both')
+  }
+  if (values.metricsToken !== null && [values.managementKey, values.apiKey].includes(values.metricsToken)) {
+    problems.push('SLUICE_METRICS_TOKEN must differ from the keys: it may read metrics and nothing else')
+  }
   if (values.adminPassword !== null && values.adminEmail === null) {
     problems.push('SLUICE_ADMIN_PASSWORD needs SLUICE_ADMIN_EMAIL too')
   }

@@ -19,6 +19,7 @@ const ranks: Readonly<Record<string, number>> = {
   plugins: 2,
   tools: 2,
   exporters: 2,
+  metrics: 2,
   filters: 2,
   catalog: 3,
   bodies: 3,

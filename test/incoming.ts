@@ -15,4 +15,5 @@ export const edgeDeps = (log: ErrorLog): EdgeDeps => ({
   corsOrigins: [],
   wrongKeys: { count: () => false },
   addressOf: () => null,
+  onRefused: () => undefined,
 })

@@ -1,5 +1,6 @@
 import { accessSettings } from './settings/access.ts'
 import { exportSettings } from './settings/export.ts'
+import { metricsSettings } from './settings/metrics.ts'
 import { modelSettings } from './settings/models.ts'
 import { providerSettings } from './settings/providers.ts'
 import { serverSettings } from './settings/server.ts'
@@ -11,6 +12,7 @@ import { webSettings } from './settings/web.ts'
 /** By the headings of the reference page. */
 export const settingAreas = {
   'Server, logs and shutdown': serverSettings,
+  Metrics: metricsSettings,
   'Secrets and first access': accessSettings,
   'Single sign-on (OpenID Connect)': signOnSettings,
   'Calls to providers': providerSettings,
@@ -24,6 +26,7 @@ export const settingAreas = {
 /** Every setting. Precedence: flag, environment, sluice.yaml, default. */
 export const settings = {
   ...serverSettings,
+  ...metricsSettings,
   ...accessSettings,
   ...signOnSettings,
   ...providerSettings,

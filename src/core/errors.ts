@@ -1,3 +1,4 @@
+import type { Refusal } from './refusal.ts'
 import type { RoutingMetadata } from './result.ts'
 
 /** The kinds of failure that clients branch on; the API's vocabulary (`error.metadata.error_type`). */
@@ -60,6 +61,8 @@ export class GatewayError extends Error {
   /** How the request was routed, for a caller who opted in. */
   readonly routing: RoutingMetadata | undefined
   readonly availability: Availability | undefined
+  /** Why the gateway refused the request, for the log and the metrics; undefined: it did not, or the caller's request is at fault. */
+  readonly refusal: Refusal | undefined
 
   constructor(
     readonly status: number,
@@ -70,6 +73,7 @@ export class GatewayError extends Error {
       headers?: Record<string, string>
       routing?: RoutingMetadata | null
       availability?: Availability | undefined
+      refusal?: Refusal | undefined
     } = {},
   ) {
     super(message, { cause: options.cause })
@@ -78,6 +82,7 @@ export class GatewayError extends Error {
     this.headers = options.headers
     this.routing = options.routing ?? undefined
     this.availability = options.availability
+    this.refusal = options.refusal
   }
 }
 
@@ -89,8 +94,12 @@ export const badRequest = (message: string, path?: string): GatewayError =>
 /** OpenAI's and Anthropic's SDKs obey it before their own rule, which sends anything from 500 again. */
 export const NEVER_RETRY = { 'x-should-retry': 'false' } as const
 export const unauthorized = (message = 'Missing or invalid API key'): GatewayError =>
-  new GatewayError(401, message, { headers: { 'www-authenticate': 'Bearer' } })
-export const forbidden = (message: string): GatewayError => new GatewayError(403, message)
+  new GatewayError(401, message, {
+    headers: { 'www-authenticate': 'Bearer' },
+    refusal: { reason: 'auth' },
+  })
+export const forbidden = (message: string, refusal?: Refusal): GatewayError =>
+  new GatewayError(403, message, { refusal })
 export const notFound = (message: string): GatewayError => new GatewayError(404, message)
 export const conflict = (message: string): GatewayError => new GatewayError(409, message)
 export const payloadTooLarge = (limitBytes: number): GatewayError =>
@@ -98,8 +107,8 @@ export const payloadTooLarge = (limitBytes: number): GatewayError =>
     413,
     `The request body is larger than ${Math.floor(limitBytes / 1_000_000)} MB, the limit here`,
   )
-export const unavailable = (message: string, retryAfterSeconds: number): GatewayError =>
-  new GatewayError(503, message, { headers: { 'retry-after': String(retryAfterSeconds) } })
+export const unavailable = (message: string, retryAfterSeconds: number, refusal?: Refusal): GatewayError =>
+  new GatewayError(503, message, { headers: { 'retry-after': String(retryAfterSeconds) }, refusal })
 
 const NO_ROOM = /^(?:SQLITE_FULL|ENOSPC|EDQUOT)$/
 const NOT_NOW = /^(?:SQLITE_(?:BUSY|LOCKED|IOERR|CANTOPEN|READONLY)(?:_|$)|EIO$|EROFS$)/
@@ -122,6 +131,7 @@ const unwritten = (what: string, cause: unknown): GatewayError =>
   new GatewayError(503, `${what} at the moment, so the request was not carried out. Send it again later`, {
     cause,
     headers: { 'retry-after': String(STORAGE_RETRY_SECONDS) },
+    refusal: { reason: 'storage' },
   })
 
 /**

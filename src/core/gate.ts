@@ -11,6 +11,8 @@ export interface Gate {
   readonly id: string
   /** Words for the sentence of a refusal: `This key`. */
   readonly label: string
+  /** Of the key, workspace or guardrail, for the metrics and the log. */
+  readonly name?: string
   readonly interval: Interval
   readonly limitNanoUsd: number
   /** Spending with BYOK keys counts too; default false. */

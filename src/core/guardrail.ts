@@ -45,6 +45,7 @@ export interface GuardrailRecord {
 /** The fields of a key that its guardrails depend on. */
 interface GuardedKey {
   readonly hash: string
+  readonly name: string
   readonly creatorUserId: string
   readonly guardrails?: readonly GuardrailRecord[]
 }
@@ -60,16 +61,17 @@ const NAMED_AUTHORS: Readonly<Record<string, string>> = {
   'x-ai': 'xai',
 }
 
-/** Why the guardrails forbid this endpoint, as the end of a sentence; null: they do not. Unknown is not yes. */
+/** The first guardrail that forbids this endpoint, and why, as the end of a sentence; null: none does. Unknown is not yes. */
 export function forbids(
   guardrails: readonly GuardrailRecord[],
   model: Pick<ModelRecord, 'id' | 'canonicalSlug'>,
   endpoint: EndpointRecord,
   provider: ProviderRecord,
-): string | null {
+): { readonly sentence: string; readonly guardrail: string } | null {
   for (const guardrail of guardrails) {
     const reason = forbidden(guardrail, model, endpoint, provider)
-    if (reason !== null) return `the guardrail "${guardrail.name}" ${reason}`
+    const { name } = guardrail
+    if (reason !== null) return { sentence: `the guardrail "${name}" ${reason}`, guardrail: name }
   }
   return null
 }
@@ -112,7 +114,7 @@ function isWithin(regions: readonly string[] | undefined, allowed: ReadonlySet<s
 const REGION_NAMES: Readonly<Record<string, string>> = { eu: 'europe' }
 
 /** The budgets of a key's guardrails: of the key itself, and of the member who made it over all their keys. */
-export const gatesOfGuardrails = ({ guardrails = [], hash, creatorUserId }: GuardedKey): Gate[] =>
+export const gatesOfGuardrails = ({ guardrails = [], hash, name, creatorUserId }: GuardedKey): Gate[] =>
   guardrails.flatMap((guardrail) => {
     if (guardrail.limitNanoUsd === null) return []
     return [
@@ -120,6 +122,7 @@ export const gatesOfGuardrails = ({ guardrails = [], hash, creatorUserId }: Guar
         scope: 'guardrail' as const,
         id: `${guardrail.id}/${guardrail.scope === 'member' ? creatorUserId : hash}`,
         label: `The guardrail "${guardrail.name}"`,
+        name: `${guardrail.name}/${guardrail.scope === 'member' ? creatorUserId : name}`,
         interval: intervalOf(guardrail.resetInterval),
         limitNanoUsd: guardrail.limitNanoUsd,
         includeByok: guardrail.includeByok,

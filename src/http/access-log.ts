@@ -1,4 +1,5 @@
 /** The access log: one line per request. */
+import type { Refusal } from '../core/refusal.ts'
 import { isHealthCheck } from './health.ts'
 import type { Incoming } from './incoming.ts'
 
@@ -69,17 +70,28 @@ export function logRequest(log: AccessLog, incoming: Incoming, status: number): 
   incoming.isClosed = true
   // Health checks arrive every few seconds and carry no information.
   if (incoming.isDeferred || isHealthCheck(incoming.path)) return
-  const { id, trace, request, path, arrivedAt, keyLabel, userId, settled } = incoming
+  const { id, trace, request, path, arrivedAt, keyLabel, userId, settled, refusal } = incoming
   const totalMs = Math.round((performance.now() - arrivedAt) * 10) / 10
   const key = keyLabel === null ? '' : `,"key":${quoted(keyLabel)}`
   const user = userId === null ? '' : `,"user":${quoted(userId)}`
   const generation = settled === '' ? '' : `,${settled}`
   log.request(
     `"request_id":"${id}","trace_id":"${trace.traceId}","method":${quoted(request.method)},"path":${quoted(shown(path))},` +
-      `"status":${status},"total_ms":${totalMs}${key}${user}${generation}`,
+      `"status":${status},"total_ms":${totalMs}${key}${user}${refusal === null ? '' : refusalMembers(refusal, settled === '' ? incoming.model : null)}${generation}`,
   )
 }
 
+/** The model in the caller's words: a key in its place is not written. */
+function refusalMembers({ reason, gate, guardrail }: Refusal, model: string | null): string {
+  const named = model === null ? '' : `,"model":${quoted(model.slice(0, LONGEST_NAME).replace(ANY_KEY, '…'))}`
+  const ofGate = gate === undefined ? '' : `,"gate":${quoted(gate)}`
+  const ofGuardrail = guardrail === undefined ? '' : `,"guardrail":${quoted(guardrail)}`
+  return `,"refused":"${reason}"${named}${ofGate}${ofGuardrail}`
+}
+
+const LONGEST_NAME = 100
+/** A key of any vendor. */
+const ANY_KEY = /\b(?:sk|pk|key)-[\w-]{12,}/g
 const LONGEST_PATH = 200
 /** A Sluice key in a path, sent by mistake instead of its hash. */
 const KEY = /(sk-sl-(?:mgmt-)?v1-)\w+/g

@@ -41,7 +41,8 @@ export function authenticate(incoming: Incoming, snapshot: Snapshot, kind: Calle
   if (workspace === undefined) throw unauthorized(WRONG_KEY)
   ownBody(incoming.body, key.hash)
   incoming.keyLabel = key.label
-  if (kind !== 'any' && key.kind !== kind) throw forbidden(WRONG_KIND[kind])
+  incoming.workspace = workspace.slug
+  if (kind !== 'any' && key.kind !== kind) throw forbidden(WRONG_KIND[kind], { reason: 'auth' })
   return { key, workspace }
 }
 
@@ -49,7 +50,7 @@ export function authenticate(incoming: Incoming, snapshot: Snapshot, kind: Calle
  * The bearer token, else the `x-api-key` of Anthropic's clients or Google's key. A client may send both, with an Anthropic
  * key from its environment in `x-api-key`: the bearer token, which was set on purpose, wins.
  */
-function tokenOf({ headers, url }: Request): string | undefined {
+export function tokenOf({ headers, url }: Request): string | undefined {
   const authorization = headers.get('authorization')
   if (authorization !== null) return BEARER.exec(authorization)?.[1]
   return (headers.get('x-api-key') ?? headers.get('x-goog-api-key'))?.trim() ?? keyInAddress(url)

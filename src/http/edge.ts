@@ -1,5 +1,6 @@
 /** The outermost layer: the first step of every request and the last of every reply. */
 import { badRequest, type GatewayError, unavailable } from '../core/errors.ts'
+import { DRAINING } from '../core/refusal.ts'
 import { type AccessLog, dropLine, logRequest } from './access-log.ts'
 import { type BodyBudget, closeBody, leaseBody } from './body-budget.ts'
 import { namesKey } from './caller.ts'
@@ -19,6 +20,8 @@ export interface EdgeDeps {
   bodies: BodyBudget
   corsOrigins: readonly string[]
   wrongKeys: Pick<WrongKeys, 'count'>
+  /** Called for a request that the gateway refused. */
+  onRefused(incoming: Incoming): void
   /** The client's address; null where it is not known. */
   addressOf(incoming: Incoming): string | null
 }
@@ -26,6 +29,8 @@ export interface EdgeDeps {
 export interface EdgeOptions {
   /** True during shutdown: all requests except health checks are rejected. */
   isDraining(): boolean
+  /** Served during shutdown too, and logged only if it is refused; absent: none. */
+  metricsPath?: string
   /** The error format of routes with another API's format. */
   formOf?: FormOf
 }
@@ -37,7 +42,7 @@ const RETRY_AFTER_SECONDS = 5
 export function withEdge(
   next: (incoming: Incoming) => Response | Promise<Response>,
   deps: EdgeDeps,
-  { isDraining, formOf }: EdgeOptions,
+  { isDraining, metricsPath, formOf }: EdgeOptions,
 ): Handler {
   const cors = createCors(deps.corsOrigins)
   const hostProblem = createHostCheck()
@@ -45,7 +50,10 @@ export function withEdge(
     const incoming = openIncoming(request, leaseBody(deps.bodies), connection)
     let response: Response
     try {
-      const refusal = hostProblem(request) ?? pathProblem(incoming.path) ?? drainProblem(incoming, isDraining)
+      const refusal =
+        hostProblem(request) ??
+        pathProblem(incoming.path) ??
+        (incoming.path === metricsPath ? null : drainProblem(incoming, isDraining))
       const reply =
         refusal === null
           ? (cors.preflight(request) ?? (await next(incoming)))
@@ -57,8 +65,10 @@ export function withEdge(
       response = finished(errorResponse(failure, incoming, formOf), incoming)
     }
     closeBody(incoming.body)
+    if (incoming.refusal !== null) deps.onRefused(incoming)
     cors.mark(request, response)
-    if (isFlood(response, incoming, deps)) dropLine(incoming)
+    const isScrape = incoming.path === metricsPath && response.ok
+    if (isScrape || isFlood(response, incoming, deps)) dropLine(incoming)
     else logRequest(deps.accessLog, incoming, response.status)
     return response
   }
@@ -66,7 +76,7 @@ export function withEdge(
 
 const drainProblem = ({ path }: Incoming, isDraining: () => boolean): GatewayError | null =>
   isDraining() && !isHealthCheck(path)
-    ? unavailable('The gateway is shutting down', RETRY_AFTER_SECONDS)
+    ? unavailable('The gateway is shutting down', RETRY_AFTER_SECONDS, DRAINING)
     : null
 
 /** Adds the common headers to replies that do not have them yet. */

@@ -54,6 +54,7 @@ export type FormOf = (request: Request) => ErrorForm | undefined
 export function errorResponse(error: GatewayError, incoming: Incoming, formOf?: FormOf): Response {
   const { id, request } = incoming
   const { status, message, metadata, routing } = error
+  incoming.refusal = error.refusal ?? null
   const ownHeaders = { ...(isPermanent(status) ? NEVER_RETRY : {}), ...error.headers }
   const headers = Object.assign(replyHeaders(incoming, JSON_TYPE), ownHeaders)
   headers['traceresponse'] ??= traceresponseOf(incoming)

@@ -2,9 +2,17 @@ import { Elysia } from 'elysia'
 import { version } from '../version.ts'
 
 export interface HealthDeps {
-  /** Null if ready. Not ready while draining, and while settlements cannot be written. */
-  whyNotReady(): 'stopping' | 'storage' | null
+  /** Every reason; empty if ready. */
+  whyNotReady(): readonly NotReady[]
 }
+
+export type NotReady = keyof typeof SENTENCES
+
+const SENTENCES = {
+  stopping: 'The gateway is shutting down: running requests finish, new ones are refused',
+  ledger: 'Commits of the ledger fail: the log has the cause',
+  disk: 'There is hardly any room left on the disk of the data folder',
+} as const
 
 /** True for health checks, which are served in every state and not logged. */
 export function isHealthCheck(path: string): boolean {
@@ -27,8 +35,8 @@ export const healthRoutes = ({ whyNotReady }: HealthDeps) =>
     .get(
       '/health/ready',
       ({ status }) => {
-        const reason = whyNotReady()
-        return reason === null ? { status: 'ready' } : status(503, { status: 'not ready', reason })
+        const reasons = whyNotReady().map((reason) => ({ reason, message: SENTENCES[reason] }))
+        return reasons.length === 0 ? { status: 'ready' } : status(503, { status: 'not ready', reasons })
       },
       { detail: { hide: true } },
     )

@@ -2,6 +2,7 @@
 import { Elysia, type ElysiaConfig } from 'elysia'
 import type { Session } from '../core/caller.ts'
 import { newRequestId } from '../core/ids.ts'
+import type { Refusal } from '../core/refusal.ts'
 import { newTrace, readTraceparent, type TraceContext } from '../core/trace-context.ts'
 import type { BodyLease } from './body-budget.ts'
 import { pathOf } from './path.ts'
@@ -28,6 +29,12 @@ export interface Incoming {
   trace: TraceContext
   /** Label of the key that it was authenticated by; `caller.ts`. */
   keyLabel: string | null
+  /** Slug of that key's workspace; `caller.ts`. */
+  workspace: string | null
+  /** The model that the request names, in its words ('': none); null: no inference route has read it; `request/` and `pipeline.ts`. */
+  model: string | null
+  /** Why the gateway refused it; `envelope.ts`. */
+  refusal: Refusal | null
   /** The person whose session it came with; `caller.ts`. */
   userId: string | null
   /** The session of its cookie; undefined until it is looked up; `SessionSource`. */
@@ -61,6 +68,9 @@ const incomingOf = (
   body,
   trace: traceOf(request.headers, id),
   keyLabel: null,
+  workspace: null,
+  model: null,
+  refusal: null,
   userId: null,
   session: undefined,
   isCounted: false,

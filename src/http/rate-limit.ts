@@ -36,6 +36,7 @@ function tooMany(perMinute: number, waitMs: number, at: number): GatewayError {
     `This key may make ${perMinute} requests of administration a minute; the next one is taken in ${seconds} s`,
     {
       metadata: { error_type: 'rate_limit_exceeded' },
+      refusal: { reason: 'rate', gate: 'administration' },
       headers: rateLimitHeaders({ policy: 'administration', limit: perMinute, remaining: 0, waitMs, at }),
     },
   )

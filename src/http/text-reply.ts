@@ -9,9 +9,10 @@ import { type DirectWriter, directStream } from './direct-stream.ts'
 const LARGE_CHARACTERS = 15_000
 
 /** A complete reply of any length. A large one has no `Content-Length`: it is sent in chunks. */
-export const textReply = (text: string, headers: Record<string, string>): Response =>
+export const textReply = (text: string, headers: Record<string, string>, status = 200): Response =>
   new Response(text.length < LARGE_CHARACTERS ? text : directStream((writer) => write(text, writer)), {
     headers,
+    status,
   })
 
 /** Characters that are encoded without a pause: other requests run before the next piece. */

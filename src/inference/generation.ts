@@ -15,6 +15,7 @@ import type { TraceContext } from '../core/trace-context.ts'
 import type { WebAccess } from '../core/web-access.ts'
 import type { Incoming } from '../http/incoming.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { Content } from '../net/content.ts'
 import type { Upstream } from '../net/upstream.ts'
 import type { TokenPool } from '../plugins/context-compression/token-pool.ts'
@@ -93,6 +94,7 @@ export interface RunDeps {
   readonly measurements: Pick<Meters, 'of' | 'recentOf'>
   readonly conversations: Conversations
   readonly contents: Pick<ContentLog, 'add'>
+  readonly metrics: Pick<Metrics, 'settled' | 'attemptEnded'>
   /** Seals provider state that clients of a workspace send back with the next request. */
   carrierOf(workspaceId: string): Carrier
   /** In the order in which they see a request. */
@@ -216,7 +218,7 @@ export interface Generation<Kind extends Metering = Metering, Request extends Ro
   /** The attempt that replied completely. */
   answered: Attempt | null
   /** Called once the row of a complete reply is committed, so that records that refer to it are written after it. */
-  onComplete: (() => void) | null
+  onComplete: ((costNanoUsd: number) => void) | null
   settling: Promise<Closing> | null
 }
 

@@ -63,6 +63,7 @@ export function begin<Kind extends Metering, Request extends RoutedRequest>(
   course: BeginOptions<Kind>,
   deps: RunDeps,
 ): Generation<Kind, Request> | Promise<Generation<Kind, Request>> {
+  opening.incoming.model = opening.request.models[0] ?? opening.incoming.model
   const planning = planningOf(opening, course, deps)
   const times = newTimes(opening.incoming.arrivedAt)
   const startedAt = performance.now()

@@ -4,6 +4,7 @@ import type { Settlement } from '../core/generation.ts'
 import type { EndedContent } from '../core/generation-content.ts'
 import type { Closing, RoutingMetadata } from '../core/result.ts'
 import { completionTokens, NO_USAGE, promptTokens } from '../core/usage.ts'
+import type { SettledFacts } from '../metrics/metrics.ts'
 import { pricingOf } from './admission/fit.ts'
 import { FREE } from './admission/price.ts'
 import { noted } from './export-note.ts'
@@ -46,9 +47,14 @@ export async function settleAlone(generation: Generation, ending: Ending): Promi
   }
   generation.times.committedAt = performance.now()
   generation.context?.settled(ending === 'failed' ? null : countedOf(settlement))
-  if (ending === 'complete') generation.onComplete?.()
+  if (ending === 'complete') generation.onComplete?.(settlement.isByok ? 0 : settlement.costNanoUsd)
   if (logged) deps.contents.add(logged)
   deps.onSettled(settlement, caller, generation.opening.incoming)
+  deps.metrics.settled(settlement, caller, {
+    overhead: overheadOf(generation),
+    savedNanoUsd: generation.cached?.hit?.answer.costNanoUsd ?? 0,
+    traceId: generation.opening.incoming.trace.traceId,
+  })
   const { totalNanoUsd, promptNanoUsd, completionNanoUsd } = cost
   const { isByok } = settlement
   addStep(generation.opening, isByok ? 0 : totalNanoUsd)
@@ -65,6 +71,13 @@ export async function settleAlone(generation: Generation, ending: Ending): Promi
     serviceTier: settlement.serviceTier,
     serviceMetadata: metadataOf(generation),
   }
+}
+
+/** Null for a cache hit, which calls no provider, and for a step, which begins in the gateway. */
+function overheadOf({ opening, cached, times }: Generation): SettledFacts['overhead'] {
+  if (opening.parent !== undefined || cached?.hit) return null
+  const { arrivedAt, admittedAt, endedAt, committedAt } = times
+  return { beforeMs: admittedAt - arrivedAt, afterMs: committedAt - endedAt }
 }
 
 /** The settlement of a generation. Its rate reservation is released even on errors. */

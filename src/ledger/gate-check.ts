@@ -1,6 +1,7 @@
 import { GatewayError } from '../core/errors.ts'
 import type { Gate } from '../core/gate.ts'
 import { formatUsd } from '../core/money.ts'
+import type { RefusalReason } from '../core/refusal.ts'
 import type { Counters } from './counters.ts'
 import type { Counted, HeldWindows } from './held-windows.ts'
 import type { Amounts, Remaining } from './ledger.ts'
@@ -104,6 +105,13 @@ function broadest(closed: readonly Standing[]): Standing {
   )
 }
 
+const REASONS = {
+  key: 'key_limit',
+  workspace: 'budget',
+  guardrail: 'budget',
+  organization: 'credits',
+} as const satisfies Record<Gate['scope'], RefusalReason>
+
 /** The message of a rejection: the limit, the used, reserved and requested amounts, and the reset. */
 function refusal(standing: Standing, amountNanoUsd: number, startedAt: number, hint?: string): GatewayError {
   const { gate, usedNanoUsd, heldNanoUsd } = standing
@@ -118,5 +126,10 @@ function refusal(standing: Standing, amountNanoUsd: number, startedAt: number, h
     (hint === undefined ? '' : `. ${hint}`)
   return new GatewayError(gate.status, message, {
     metadata: { error_type: gate.status === 402 ? 'payment_required' : 'permission_denied' },
+    refusal: {
+      reason: REASONS[gate.scope],
+      gate: `${gate.scope} ${gate.interval}`,
+      guardrail: gate.scope === 'guardrail' ? gate.name : undefined,
+    },
   })
 }

@@ -104,6 +104,12 @@ export interface Ledger {
   isWritable(): boolean
   /** Something waits that could not be committed. */
   hasBacklog(): boolean
+  /** False while the disk has hardly any room. */
+  hasRoom(): boolean
+  /** Settlements that wait for their commit. */
+  waiting(): number
+  /** Settled spending of a gate in the window that holds `at`. */
+  usedNanoUsd(gate: Gate, at: number): number
   /**
    * Adds committed rows to the sums in the tables, which follow them within a second: to be called before those are
    * read. False if nothing can be written now; the sums then lack the newest rows.

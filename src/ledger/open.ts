@@ -23,6 +23,8 @@ export interface LedgerOptions {
   /** A commit failed: see the writer's. For the log. */
   onFailure?(error: unknown, waiting: number, failures: number): void
   onRecovery?(): void
+  /** After each commit. */
+  onCommit?(milliseconds: number): void
   /** False while the disk is almost full: running requests settle, new ones are rejected. */
   hasRoom?(): boolean
   /** How long a claim waits for running reservations to end; default 0: not at all. */
@@ -59,6 +61,7 @@ export function openLedger(
   {
     onFailure,
     onRecovery,
+    onCommit,
     retryDelayMs,
     lateMs,
     exportsAll = false,
@@ -91,6 +94,7 @@ export function openLedger(
       waiting.refuse()
     },
     onRecovery,
+    onCommit,
     retryDelayMs,
     lateMs,
   })
@@ -134,12 +138,14 @@ function refuseUnless(isWritable: boolean, hasRoom: boolean): void {
     throw unavailable(
       'The ledger cannot be written at the moment, so no new request is taken',
       RETRY_AFTER_SECONDS,
+      { reason: 'storage', gate: 'ledger' },
     )
   }
   if (!hasRoom) {
     throw unavailable(
       'There is hardly any room left on the disk of the gateway, so no new request is taken',
       NO_ROOM_RETRY_SECONDS,
+      { reason: 'storage', gate: 'disk' },
     )
   }
 }

@@ -84,6 +84,12 @@ export function ledgerOf(parts: Parts): Ledger {
     heldNanoUsd: holds.heldNanoUsd,
     isWritable: () => writer.isWritable() && hasRoom(),
     hasBacklog: () => !writer.isWritable(),
+    hasRoom,
+    waiting: writer.waiting,
+    usedNanoUsd({ scope, id, interval, includeByok = false }, at) {
+      const { usageNanoUsd, byokUsageNanoUsd } = counters.spent(counterKey(scope, id, interval, at))
+      return includeByok ? usageNanoUsd + byokUsageNanoUsd : usageNanoUsd
+    },
     // While commits fail, another attempt would delay all requests.
     fold: () => writer.isWritable() && folds.fold(),
     async close() {

@@ -1,5 +1,6 @@
 import type { GatewayError } from '../core/errors.ts'
 import { unavailable } from '../core/errors.ts'
+import { DRAINING } from '../core/refusal.ts'
 import type { Counted } from './held-windows.ts'
 import type { Amounts, Claim, ClaimRequest } from './ledger.ts'
 import { type Holds, mustBeWhole, type OpenHold } from './reserve.ts'
@@ -86,7 +87,7 @@ export function createWaiting({ holds, waitMs, mustBeOpen }: WaitingOptions): Wa
       queues.clear()
       for (const waiter of [...waiters]) {
         waiter.at.waiters = 0
-        waiter.reject(unavailable('The gateway is shutting down', RETRY_AFTER_SECONDS))
+        waiter.reject(unavailable('The gateway is shutting down', RETRY_AFTER_SECONDS, DRAINING))
       }
     },
   }
@@ -168,4 +169,5 @@ const tooManyWait = (): GatewayError =>
   unavailable(
     `${MOST_WAITING.toLocaleString('en')} requests wait for room in the same limit already: send this one again later`,
     RETRY_AFTER_SECONDS,
+    { reason: 'budget', gate: 'waiting' },
   )

@@ -10,6 +10,8 @@ export interface Writer<Settled extends Waiting> {
   /** Takes a journal row back, without a settlement. */
   forget(generationId: string): void
   isWritable(): boolean
+  /** Settlements that wait for their commit. */
+  waiting(): number
   /** Commits the waiting rows with retries; throws if some cannot be written. */
   close(): Promise<void>
 }
@@ -21,6 +23,8 @@ export interface WriterOptions<Settled> extends Endings<Settled> {
   running(): number
   /** A commit failed. `failures`: consecutive failed commits; 0 if a single bad row caused it. */
   onFailure?(error: unknown, waiting: number, failures: number): void
+  /** A commit went well. */
+  onCommit?(milliseconds: number): void
   /** The first commit that went well again. */
   onRecovery?(): void
   /** Milliseconds until the n-th try after a failure (n from 1). */
@@ -105,6 +109,7 @@ export function createWriter<Settled extends Waiting>(options: WriterOptions<Set
       if (queue.forget(generationId)) schedule()
     },
     isWritable: () => committer.failures() === 0 || queue.isEmpty(),
+    waiting: queue.settlements,
     async close() {
       clearTimeout(timer)
       for (let tries = 1; !queue.isEmpty(); ) {
@@ -122,7 +127,7 @@ export function createWriter<Settled extends Waiting>(options: WriterOptions<Set
 /** Commits batches one after another and tracks failures. */
 function createCommitter<Settled extends Waiting>(
   queue: Queue<Settled>,
-  { commit, onFailure, onRecovery, lateMs = LATE_MS }: WriterOptions<Settled>,
+  { commit, onCommit, onFailure, onRecovery, lateMs = LATE_MS }: WriterOptions<Settled>,
 ) {
   /** In a row, since the last commit that went well. */
   let failures = 0
@@ -168,6 +173,7 @@ function createCommitter<Settled extends Waiting>(
       suspects = Math.max(0, suspects - 1)
       lastEnd = performance.now()
       lastDurationMs = lastEnd - startedAt
+      onCommit?.(lastDurationMs)
       queue.written(batch)
       return true
     },

@@ -40,6 +40,7 @@ export function createUpstream(options: UpstreamOptions = {}): Upstream {
       }
     },
     inFlight: bulkhead.inFlight,
+    inFlightByEndpoint: bulkhead.byEndpoint,
     close() {
       isClosed = true
       clocks.close()

@@ -76,28 +76,38 @@ const RETRY_AFTER_MS = 1000
 /** Places for open calls: one bound for all, and one for each group, so that a stalled provider fills only its own. */
 export interface Bulkhead {
   /** Takes a place or throws an `UpstreamError` of kind `capacity`. One `leave` releases it. */
-  enter(group: string, maxInFlight: number): void
-  leave(group: string): void
+  enter(group: string, maxInFlight: number, endpoint?: string): void
+  leave(group: string, endpoint?: string): void
   /** Of one group, or of all. */
   inFlight(group?: string): number
+  /** Of each endpoint that has any. */
+  readonly byEndpoint: ReadonlyMap<string, number>
 }
 
 export function createBulkhead(maxInFlight: number): Bulkhead {
   const perGroup = new Map<string, number>()
+  const byEndpoint = new Map<string, number>()
   let total = 0
   return {
-    enter(group, maxOfGroup) {
+    byEndpoint,
+    enter(group, maxOfGroup, endpoint) {
       const taken = perGroup.get(group) ?? 0
       if (taken >= maxOfGroup) throw full(`all ${maxOfGroup} places of ${group} are taken`)
       if (total >= maxInFlight) throw full(`all ${maxInFlight} places for outbound calls are taken`)
       perGroup.set(group, taken + 1)
+      if (endpoint !== undefined) byEndpoint.set(endpoint, (byEndpoint.get(endpoint) ?? 0) + 1)
       total += 1
     },
-    leave(group) {
+    leave(group, endpoint) {
       const taken = perGroup.get(group)
       if (taken === undefined) throw new Error(`A place of ${group} was released twice`)
       if (taken === 1) perGroup.delete(group)
       else perGroup.set(group, taken - 1)
+      if (endpoint !== undefined) {
+        const open = (byEndpoint.get(endpoint) ?? 0) - 1
+        if (open > 0) byEndpoint.set(endpoint, open)
+        else byEndpoint.delete(endpoint)
+      }
       total -= 1
     },
     inFlight: (group) => (group === undefined ? total : (perGroup.get(group) ?? 0)),

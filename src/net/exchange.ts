@@ -8,6 +8,7 @@ export interface Exchange extends Watched {
   readonly bulkhead: Bulkhead
   readonly clocks: Clocks
   readonly group: string
+  readonly endpoint: string | undefined
   readonly timeouts: Timeouts
   readonly startedAt: number
   /** Its signal, given to `fetch`, ends the connection. */
@@ -27,6 +28,7 @@ export interface Exchange extends Watched {
 
 interface ExchangeOptions {
   readonly group: string
+  readonly endpoint?: string | undefined
   readonly maxInFlight: number
   readonly timeouts: Timeouts
   /** The caller's: its reason becomes the failure. */
@@ -40,10 +42,10 @@ interface ExchangeOptions {
 export function openExchange(
   bulkhead: Bulkhead,
   clocks: Clocks,
-  { group, maxInFlight, timeouts, cancellation }: ExchangeOptions,
+  { group, endpoint, maxInFlight, timeouts, cancellation }: ExchangeOptions,
 ): Exchange {
   throwIfCancelled(cancellation)
-  bulkhead.enter(group, maxInFlight)
+  bulkhead.enter(group, maxInFlight, endpoint)
   const startedAt = clocks.now()
   const exchange: Exchange = {
     waitUntil: startedAt + timeouts.firstByteMs,
@@ -53,6 +55,7 @@ export function openExchange(
     bulkhead,
     clocks,
     group,
+    endpoint,
     timeouts,
     startedAt,
     controller: new AbortController(),
@@ -101,7 +104,7 @@ export function finish(exchange: Exchange): void {
   exchange.isOpen = false
   exchange.clocks.unwatch(exchange)
   offCancel(exchange.cancellation, exchange.onCancelled)
-  exchange.bulkhead.leave(exchange.group)
+  exchange.bulkhead.leave(exchange.group, exchange.endpoint)
 }
 
 /** Closes the connection at once and frees everything; the consumer gets `error`. Idempotent. */

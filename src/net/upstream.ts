@@ -7,6 +7,8 @@ import type { Timeouts } from '../core/snapshot.ts'
 export interface SendOptions {
   /** The bulkhead: calls of one group share `maxInFlight` places until their body has ended. */
   group: string
+  /** The endpoint that is called, for `inFlightByEndpoint`. */
+  endpoint?: string | undefined
   maxInFlight: number
   timeouts: Timeouts
   /** Closes the connection at once, before or after the headers. */
@@ -24,6 +26,8 @@ export interface Upstream {
   send(call: UpstreamCall, options: SendOptions): Promise<UpstreamReply>
   /** Calls whose body has not ended: of one group, or of all. */
   inFlight(group?: string): number
+  /** The same of each endpoint that has any. */
+  readonly inFlightByEndpoint: ReadonlyMap<string, number>
   close(): void
 }
 

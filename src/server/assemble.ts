@@ -32,6 +32,7 @@ import type { DataFolder } from './data-folder.ts'
 import type { Deps } from './deps.ts'
 import { openOwnLedger } from './ledger.ts'
 import type { Logger } from './log.ts'
+import { openMetrics, openObserving } from './metrics.ts'
 import type { LiveRouting } from './routing.ts'
 import { createRun } from './run.ts'
 import { MEGABYTE } from './units.ts'
@@ -84,7 +85,9 @@ export function assemble(parts: Parts): Assembled {
   const { logger, resolve, writeLine = () => undefined } = options
   const outboundAllow = parseOutboundAllow(config.outboundAllow)
   const personNames = config.personNames === null ? [] : readNameList(config.personNames).names
-  const ledger = openOwnLedger({ ...parts, database, logger, lateMs: options.lateMs })
+  const observing = openObserving(config, now)
+  const metrics = observing.observe
+  const ledger = openOwnLedger({ ...parts, database, logger, lateMs: options.lateMs, metrics })
   const secrets = byokSecrets(sealer, logger)
   const snapshot = createSnapshotSource(database, live.current(), secrets, builtinsWith(personNames))
   const recordPrices = createPriceRecorder(
@@ -96,14 +99,16 @@ export function assemble(parts: Parts): Assembled {
     run.health.forgetUnknown()
     recordPrices()
   }
-  const stores = openBodyStores({ file: folder.bodies, sealer, config, logger, now })
+  const stores = openBodyStores({ file: folder.bodies, sealer, config, logger, metrics, now })
   const accessLog = createAccessLog(() => logger.isLevelEnabled('info'), writeLine)
-  const run = createRun({ config, logger, accessLog, ledger, outboundAllow, resolve, files, stores, now })
+  const run = createRun({ ...parts, logger, accessLog, ledger, outboundAllow, resolve, stores, metrics })
+  const { close: closeMetrics, ...metricsDeps } = openMetrics({ ...parts, observing, snapshot, ledger, run })
   const background = createBackgroundRuns()
   const deps: Deps = {
     ...edgeDeps(parts),
     ...operatorDeps(parts, { outboundAllow, health: run.health, reroute: () => route(live.current()) }),
     ...createAuth({ database, now, outboundAllow, oidc: oidcSettings(config), site: siteOf(options) }),
+    ...metricsDeps,
     accessLog,
     database,
     sealer,
@@ -124,12 +129,9 @@ export function assemble(parts: Parts): Assembled {
   }
   async function close(): Promise<void> {
     await recordPrices()
+    closeMetrics()
     deps.wrongKeys.close()
-    run.upstream.close()
-    run.ticker.close()
-    run.web.close()
-    run.tokenPool.close()
-    run.documents.close()
+    closeRun(run)
     files.close()
     await background.close()
     try {
@@ -140,6 +142,10 @@ export function assemble(parts: Parts): Assembled {
     }
   }
   return { deps, route, recordPrices, close }
+}
+
+function closeRun({ upstream, ticker, web, tokenPool, documents }: RunDeps): void {
+  for (const one of [upstream, ticker, web, tokenPool, documents]) one.close()
 }
 
 /** The dependencies of the outermost layer, see `edge.ts`. */

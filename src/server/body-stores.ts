@@ -11,6 +11,7 @@ import type { RememberedItems } from '../core/remembered-items.ts'
 import type { ResponseStore } from '../core/stored-response.ts'
 import type { Database } from '../db/database.ts'
 import type { Sealer } from '../db/seal.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { Logger } from './log.ts'
 import { DAY_MS, MEGABYTE, MINUTE_MS } from './units.ts'
 
@@ -31,6 +32,7 @@ export interface BodyStoreParts {
   readonly sealer: Sealer
   readonly config: Config
   readonly logger: Logger
+  readonly metrics: Pick<Metrics, 'contentsLost'>
   now(): number
 }
 
@@ -54,18 +56,22 @@ export function openBodyStores(parts: BodyStoreParts): BodyStores {
 
 /** A log that cannot be written is a warning: replies do not depend on it. */
 function openContentLog(
-  { file, sealer, config, logger, now }: BodyStoreParts,
+  { file, sealer, config, logger, metrics, now }: BodyStoreParts,
   retentionMs: number,
 ): ContentLog {
   return createContentLog({
     store: createContentStore({ bodies: file, sealer, now, retentionMs }),
-    onDropped: (contents) =>
+    onDropped(contents) {
+      metrics.contentsLost(contents)
       logger.warn(
         { contents },
         'contents of generations were not logged: they arrive faster than the disk writes',
-      ),
-    onLost: (error, contents) =>
-      logger.warn({ err: error, contents }, 'contents of generations could not be logged'),
+      )
+    },
+    onLost(error, contents) {
+      metrics.contentsLost(contents)
+      logger.warn({ err: error, contents }, 'contents of generations could not be logged')
+    },
     async onWritten() {
       try {
         const deleted = await makeRoom(file, config.bodiesMaxMb * MEGABYTE)

@@ -20,6 +20,8 @@ import type { RunDeps } from '../inference/generation.ts'
 import type { ResponsesDeps } from '../inference/responses/create.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Retention } from '../ledger/retention.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import type { MetricsDeps } from '../metrics/routes.ts'
 import type { OutboundAllow } from '../net/address.ts'
 import type { Names } from '../net/names.ts'
 import type { SnapshotSource } from '../snapshot/source.ts'
@@ -73,6 +75,12 @@ export interface Deps {
   readonly bodies: BodyBudget
   /** The rate limit of administration, per key. */
   readonly rateLimit: RateLimit
+  /** Counts what happens, for GET /metrics. */
+  readonly observe: Metrics
+  /** Serves GET /metrics. */
+  readonly metrics: MetricsDeps
+  /** Counts a request that was refused. */
+  readonly onRefused: (incoming: Incoming) => void
   /** Counts requests with wrong keys. */
   readonly wrongKeys: WrongKeys
   /** The client's address, as a trusted proxy reports it if there is one; null if unknown. */

@@ -2,6 +2,7 @@ import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { openLedger } from '../ledger/open.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { Logger } from './log.ts'
 
 interface LedgerParts {
@@ -9,6 +10,7 @@ interface LedgerParts {
   readonly database: Database
   readonly logger: Logger
   readonly lateMs: number | undefined
+  readonly metrics: Pick<Metrics, 'committed'>
   hasRoom(): boolean
   now(): number
 }
@@ -17,12 +19,21 @@ const CANNOT_WRITE =
   'the ledger cannot be written: settlements wait and are tried again, and no new request is taken until then'
 
 /** Opens the ledger of the data folder. Logs its failures, and settles generations that a crash interrupted. */
-export function openOwnLedger({ config, database, logger, lateMs, hasRoom, now }: LedgerParts): Ledger {
+export function openOwnLedger({
+  config,
+  database,
+  logger,
+  lateMs,
+  metrics,
+  hasRoom,
+  now,
+}: LedgerParts): Ledger {
   const { ledger, recovered } = openLedger(database, {
     now,
     hasRoom,
     roomWaitMs: config.roomWaitMs,
     lateMs,
+    onCommit: metrics.committed,
     onFailure(error, waiting, failures) {
       if (failures === 0) logger.error({ err: error }, 'a row of the ledger cannot be written and is dropped')
       // Logged once: the writer retries every two seconds.

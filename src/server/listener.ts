@@ -5,6 +5,8 @@ import type { Handler } from '../http/edge.ts'
 interface Where {
   readonly host: string
   readonly port: number
+  /** The setting of the port, for errors; default: SLUICE_PORT. */
+  readonly setting?: string
 }
 
 /** Above all of Sluice's limits, so that Sluice rejects large requests with an error body instead of Bun without one. */
@@ -12,7 +14,10 @@ const SERVER_BODY_LIMIT_BYTES = 2 ** 40
 const IDLE_TIMEOUT_SECONDS = 30
 
 /** Throws an error that names the setting if the server cannot listen there. */
-export function openListener({ host, port }: Where, app: Handler): Bun.Server<undefined> {
+export function openListener(
+  { host, port, setting = 'SLUICE_PORT' }: Where,
+  app: Handler,
+): Bun.Server<undefined> {
   try {
     return Bun.serve({
       hostname: host,
@@ -25,7 +30,7 @@ export function openListener({ host, port }: Where, app: Handler): Bun.Server<un
       fetch: app,
     })
   } catch (cause) {
-    throw new Error(whyNotThere(host, port, cause), { cause })
+    throw new Error(whyNotThere(host, port, setting, cause), { cause })
   }
 }
 
@@ -38,13 +43,13 @@ export async function refuseTaken(config: Where & { readonly data: string }): Pr
   await openListener(config, () => Response.error()).stop(true)
 }
 
-function whyNotThere(host: string, port: number, cause: unknown): string {
+function whyNotThere(host: string, port: number, setting: string, cause: unknown): string {
   const place = `${host.includes(':') ? `[${host}]` : host}:${port}`
   switch (cause instanceof Error && 'code' in cause ? cause.code : null) {
     case 'EADDRINUSE':
-      return `${place} is taken by another program: stop it, or set SLUICE_PORT`
+      return `${place} is taken by another program: stop it, or set ${setting}`
     case 'EACCES':
-      return `This user may not listen at ${place}: set SLUICE_PORT to 1024 or more`
+      return `This user may not listen at ${place}: set ${setting} to 1024 or more`
     // Bun 1.4.5, for a name that does not resolve.
     case 'EINVAL':
     case 'EADDRNOTAVAIL':

@@ -13,6 +13,7 @@ import { createConversations } from '../inference/routing/stickiness.ts'
 import { createContextStore } from '../inference/upstream/context-cache/store.ts'
 import { createRetryBudget } from '../inference/upstream/retry-budget.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { OutboundAllow } from '../net/address.ts'
 import { createUpstream } from '../net/client.ts'
 import { contentFetcher } from '../net/content.ts'
@@ -38,6 +39,7 @@ export interface RunParts {
   readonly resolve?: Resolve | undefined
   readonly files: Pick<FileStore, 'searchOf'>
   readonly stores: Pick<BodyStores, 'contents' | 'carrierOf'>
+  readonly metrics: Metrics
   now(): number
 }
 
@@ -51,6 +53,7 @@ export function createRun({
   resolve,
   files,
   stores,
+  metrics,
   now,
 }: RunParts): RunDeps {
   const ticker = createTicker(now)
@@ -94,6 +97,7 @@ export function createRun({
     },
     ticker,
     contents: stores.contents,
+    metrics,
     onSettled(settlement, caller, incoming) {
       measurements.settled(settlement)
       logSettled(accessLog, settlement, caller, incoming)

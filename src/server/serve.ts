@@ -1,4 +1,7 @@
 import type { Config } from '../config.ts'
+import { notFound } from '../core/errors.ts'
+import { withEdge } from '../http/edge.ts'
+import { answerScrape, METRICS_PATH } from '../metrics/routes.ts'
 import { startBackground } from './background.ts'
 import type { Deps } from './deps.ts'
 import { descriptorLimit, isLowLimit, ownDescriptors, requestsWith } from './descriptors.ts'
@@ -33,6 +36,7 @@ export async function serve(config: Config): Promise<number> {
   // Before the server listens: a signal that comes at once must find its handler.
   const stopping = stopSignal()
   door = listen(config, gateway)
+  const metricsPort = listenForMetrics(config, gateway)
   const made = await makeFirstKeys(folder.database)
   if (made !== null) deps.snapshot.applyChanges()
   const background = startBackground(config, gateway)
@@ -49,6 +53,7 @@ export async function serve(config: Config): Promise<number> {
   background.stop()
   await running.drain(config.shutdownGraceMs)
   await close(door)
+  await metricsPort?.stop(true)
   await upkeep.stop()
   await gateway.close()
   logger.info({ wrong_keys: deps.wrongKeys.total() }, 'stopped')
@@ -72,6 +77,26 @@ function listen(config: Config, { handle, deps: { log } }: Gateway): Door {
     },
     onFailure: (error) => log.error({ err: error }, 'the server cannot listen again; retrying in 2 s'),
   })
+}
+
+/** The port that serves metrics alone, if the settings name one. */
+function listenForMetrics(
+  { host, metricsPort: port, basePath }: Config,
+  { deps }: Gateway,
+): Bun.Server<undefined> | null {
+  if (port === null) return null
+  const paths = [METRICS_PATH, basePath + METRICS_PATH]
+  const answer = withEdge(
+    (incoming) => {
+      if (!paths.includes(incoming.path)) throw notFound(`Only ${METRICS_PATH} is served at this port`)
+      return answerScrape(incoming, deps.metrics)
+    },
+    deps,
+    { isDraining: () => false, metricsPath: METRICS_PATH },
+  )
+  const server = openListener({ host, port, setting: 'SLUICE_METRICS_PORT' }, answer)
+  deps.log.info({ port: server.port }, 'listening for metrics')
+  return server
 }
 
 /** Closes every connection once the last replies have been sent. */

@@ -1,6 +1,6 @@
 import { isNotNull } from 'drizzle-orm'
 import { startSweeping } from '../bodies/sweep.ts'
-import type { Database } from '../db/database.ts'
+import { BODIES_FILE, DATABASE_FILE, type Database } from '../db/database.ts'
 import { removeCopies } from '../db/migrations.ts'
 import { workspaces } from '../db/tables.ts'
 import { failInterrupted } from '../inference/responses/recover.ts'
@@ -18,10 +18,10 @@ const LEDGER_COPY_MS = 30 * 24 * 3_600_000
  */
 export async function startUpkeep(
   bodies: Database,
-  deps: Pick<Deps, 'log' | 'now' | 'database' | 'ledger' | 'retention' | 'responses'>,
+  deps: Pick<Deps, 'log' | 'now' | 'database' | 'ledger' | 'retention' | 'responses' | 'observe'>,
   mostBytes: number,
 ): Promise<{ stop(): Promise<void> }> {
-  const { log, now, database, responses } = deps
+  const { log, now, database, responses, observe } = deps
   const ended = await failInterrupted(responses.store, (error, id) =>
     log.error({ err: error, response_id: id }, 'a response that a crash had left running cannot be ended'),
   )
@@ -38,6 +38,7 @@ export async function startUpkeep(
     mostBytes,
     deletedWorkspaces: () => deletedWorkspaces(database),
     onSwept({ responses: gone, contents, overBytes }) {
+      observe.pruned(BODIES_FILE, gone + contents)
       if (gone + contents > 0)
         log.info({ responses: gone, contents }, 'swept stored responses and logged contents')
       if (overBytes > 0)
@@ -61,13 +62,15 @@ function pruneRows({
   database,
   ledger,
   retention,
-}: Pick<Deps, 'log' | 'now' | 'database' | 'ledger' | 'retention'>): { stop(): Promise<void> } {
+  observe,
+}: Pick<Deps, 'log' | 'now' | 'database' | 'ledger' | 'retention' | 'observe'>): { stop(): Promise<void> } {
   let isWarned = false
   return startPruning(database, {
     retention,
     now,
     mayPrune: () => !ledger.hasBacklog(),
     onPruned({ pruned, freedPages, isOverCap }) {
+      observe.pruned(DATABASE_FILE, pruned)
       if (pruned > 0)
         log.info({ generations: pruned, freed_pages: freedPages }, 'pruned old rows of the ledger')
       if (isOverCap && !isWarned)

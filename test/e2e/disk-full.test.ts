@@ -118,7 +118,7 @@ for (const stream of [false, true]) {
     for (const [path, body] of billable)
       await refuses(path, body, 'The ledger cannot be written at the moment')
     expect(upstream.seen.length).toBe(asked)
-    expect(await health()).toEqual([503, { status: 'not ready', reason: 'storage' }])
+    expect(await health()).toMatchObject([503, { status: 'not ready', reasons: [{ reason: 'ledger' }] }])
     expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200)
     expect(said(50, 'the ledger cannot be written')).toBe(1)
     expect(said(0, 'can be written again')).toBe(0)
@@ -236,7 +236,7 @@ test('on an almost full disk no request starts, and running ones are settled', a
   while (upstream.seen.length === 0) await new Promise(setImmediate)
   hasRoom = false
   for (const [path, body] of billable) await refuses(path, body, 'hardly any room left')
-  expect(await health()).toEqual([503, { status: 'not ready', reason: 'storage' }])
+  expect(await health()).toMatchObject([503, { status: 'not ready', reasons: [{ reason: 'disk' }] }])
   expect((await gateway.manage('GET', '/activity')).status).toBe(200)
   gate.resolve()
   expect((await running).status).toBe(200)

@@ -11,6 +11,7 @@ import type { Ticker } from '../../src/inference/reply/ticker.ts'
 import type { PlanInput } from '../../src/inference/routing/plan-input.ts'
 import { createConversations } from '../../src/inference/routing/stickiness.ts'
 import { newTimes } from '../../src/inference/times.ts'
+import { NO_METRICS } from '../../src/metrics/metrics.ts'
 import { createTokens } from '../../src/providers/token.ts'
 import { createMcpAccess } from '../../src/tools/mcp/access.ts'
 import { REQUEST } from '../dialects/request.ts'
@@ -31,7 +32,7 @@ const never = (): never => {
 
 /** What surrounds a generation; `settle` is called once it has ended. */
 const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): RunDeps => ({
-  upstream: { send: never, inFlight: () => 0, close: () => undefined },
+  upstream: { send: never, inFlight: () => 0, inFlightByEndpoint: new Map(), close: () => undefined },
   health: {
     cooldownOf: () => null,
     isWell: () => true,
@@ -68,6 +69,9 @@ const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): 
     heldNanoUsd: () => 0,
     isWritable: () => true,
     hasBacklog: () => false,
+    hasRoom: () => true,
+    waiting: () => 0,
+    usedNanoUsd: () => 0,
     fold: () => true,
     close: async () => undefined,
   },
@@ -84,6 +88,7 @@ const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): 
   measurements: { of: () => null, recentOf: () => undefined },
   conversations: createConversations(Date.now),
   contents: { add: () => undefined },
+  metrics: NO_METRICS,
   carrierOf: never,
   cache: null,
   onSettled: () => undefined,

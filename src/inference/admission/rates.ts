@@ -198,6 +198,7 @@ function tooMany(standing: RateStanding, at: number): GatewayError {
   const { gate, used, waitMs } = standing
   return new GatewayError(429, sentence(standing), {
     metadata: { error_type: 'rate_limit_exceeded' },
+    refusal: { reason: 'rate', gate: gate.measure },
     headers: rateLimitHeaders({
       policy: gate.measure,
       limit: gate.limit,

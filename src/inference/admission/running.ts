@@ -1,5 +1,6 @@
 import { type Cancellation, cancel } from '../../core/cancellation.ts'
 import { unavailable } from '../../core/errors.ts'
+import { DRAINING } from '../../core/refusal.ts'
 import { ShutdownError } from '../upstream/abort.ts'
 
 /** The running requests, for the drain at shutdown. */
@@ -34,7 +35,7 @@ export function createRunning(): Running {
 
   return {
     begin(cancellation) {
-      if (isDraining) throw unavailable('The gateway is shutting down', DRAIN_RETRY_AFTER_SECONDS)
+      if (isDraining) throw unavailable('The gateway is shutting down', DRAIN_RETRY_AFTER_SECONDS, DRAINING)
       running.add(cancellation)
     },
     end(cancellation) {

@@ -33,5 +33,6 @@ export function answerBlocked({ report }: Scanners): GatewayError {
   const why = patterns.length === 0 ? 'searching it would take too long' : patterns.join(', ')
   return new GatewayError(403, `The answer was blocked by the content filters of a guardrail: ${why}`, {
     metadata: { error_type: 'permission_denied', patterns },
+    refusal: report.refusal(),
   })
 }

@@ -1,6 +1,7 @@
 import type { ContentFilter } from '../../core/content-filter.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { GuardrailRecord } from '../../core/guardrail.ts'
+import type { Refusal } from '../../core/refusal.ts'
 
 /** The findings of guardrails' filters in one request or reply: names and counts, never the matched text. */
 export interface FilterReport {
@@ -11,6 +12,8 @@ export interface FilterReport {
   /** Filters that only flag exceeded their budget and stopped; the remainder was not searched. */
   unfinished(): void
   readonly blocking: readonly ContentFilter[]
+  /** For the error of a request or reply that is blocked. */
+  refusal(): Refusal
   /** The findings for the routing metadata; empty if nothing matched. */
   stages(): JsonObject[]
 }
@@ -43,6 +46,14 @@ export function createReport(of: 'input' | 'output' = 'input'): FilterReport {
     },
     get blocking() {
       return [...rows.values()].map(({ filter }) => filter).filter(({ action }) => action === 'block')
+    },
+    refusal() {
+      const all = [...rows.values()]
+      return {
+        reason: 'filter',
+        guardrail: all.find(({ filter }) => filter.action === 'block')?.guardrail.name,
+        filters: of === 'output' ? [] : all.map(({ filter: { name, action } }) => ({ name, action })),
+      }
     },
     stages() {
       const stages = new Map<string, Row[]>()

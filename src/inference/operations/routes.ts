@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
+import { asText } from '../../core/json.ts'
 import type { ImagesRequest, SpeechRequest } from '../../core/operation.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
@@ -152,6 +153,7 @@ async function open<Body, Request extends RoutedRequest>(
   const wantsMetadata = wantsRoutingMetadata(request.headers)
   let pipeline: JsonObject[] | undefined
   const parsed = await parse(await read(incoming), request.headers, async (body) => {
+    incoming.model = asText(body['model']) ?? ''
     const filtered = await withFilters(body, caller, wantsMetadata)
     pipeline = filtered.pipeline
     return filtered.body

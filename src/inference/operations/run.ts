@@ -91,7 +91,7 @@ async function answerOnce<Request extends RoutedRequest, Result>(
     else content?.takeReply(task.logged(shown, request))
     const closing = await settle(generation, 'complete')
     if (blocked) throw blocked
-    cacheReply(generation, answered)
+    cacheReply(generation, answered, closing.costNanoUsd)
     const context = contextOf(generation, answered.attempt, answered.answer.native ?? {})
     return task.ingress.writeReply(shown, context, closing)
   } catch (error) {

@@ -76,6 +76,7 @@ function optionsOf(
   if (never && (always.length > 0 || asked.some(isEnabled)))
     throw forbidden(
       `plugins: the guardrail ${JSON.stringify(never.guardrail)} does not allow the plugin "${id}"`,
+      { reason: 'guardrail', guardrail: never.guardrail },
     )
   if (always.length > 0)
     return merged(id, [...ofWorkspace, ...always.map(({ rule }) => rule), { id, enabled: true }])

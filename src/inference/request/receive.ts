@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
+import { asText } from '../../core/json.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
 import { traceNamed } from '../../core/trace-context.ts'
 import { turnAfterLong } from '../../core/turn.ts'
@@ -45,6 +46,7 @@ export async function receive(
   const sent = prepare(await readJsonBody(incoming, INFERENCE_BODY_LIMIT))
   const readAt = performance.now()
   const { body, presetId } = withPreset(sent, dialect, caller, snapshot)
+  incoming.model = asText(body['model']) ?? ''
   const filling = withFiles(body, dialect, caller, deps.uploads, incoming.body)
   const expanded = filling instanceof Promise ? await filling : filling
   const wantsMetadata = wantsRoutingMetadata(request.headers)

@@ -52,9 +52,9 @@ async function* recorded(
     recording.add(batch)
     yield batch
   }
-  generation.onComplete = () => {
+  generation.onComplete = (costNanoUsd) => {
     const bytes = recording.bytes()
-    if (bytes !== null) cached.keep(generation.id, attempt, bytes)
+    if (bytes !== null) cached.keep(generation.id, attempt, bytes, costNanoUsd)
   }
 }
 

@@ -15,7 +15,7 @@ export interface Lookup {
   /** The maximum size of a cached reply. */
   readonly mostBytes: number
   /** For later requests. The generation is on the ledger. */
-  keep(generationId: string, attempt: Attempt, bytes: Uint8Array): void
+  keep(generationId: string, attempt: Attempt, bytes: Uint8Array, costNanoUsd: number): void
 }
 
 interface Hit {
@@ -40,8 +40,8 @@ export function lookUp(options: CacheOptions, cache: ResponseCache, input: PlanI
     hit,
     headers: hit ? hitHeaders(hit.answer, now) : missHeaders(options.ttlSeconds),
     mostBytes: cache.mostBytes,
-    keep: (sourceId, attempt, bytes) =>
-      cache.keep(key, { sourceId, account: accountOf(attempt), bytes }, options.ttlSeconds),
+    keep: (sourceId, attempt, bytes, costNanoUsd) =>
+      cache.keep(key, { sourceId, account: accountOf(attempt), bytes, costNanoUsd }, options.ttlSeconds),
   }
 }
 

@@ -21,11 +21,12 @@ export function cachedReply<Result>({ cached }: Generation): Answered<OperationR
 export function cacheReply<Result>(
   { cached, id }: Generation,
   { attempt, answer }: Answered<OperationReply<Result>>,
+  costNanoUsd: number,
 ): void {
   if (!cached || cached.hit) return
   // Usage belongs to the original generation.
   const { usage: _, ...native } = answer.native ?? {}
   const stored: CachedResult<Result> = { result: answer.result, native }
   const bytes = Buffer.from(JSON.stringify(stored))
-  if (bytes.byteLength <= cached.mostBytes) cached.keep(id, attempt, bytes)
+  if (bytes.byteLength <= cached.mostBytes) cached.keep(id, attempt, bytes, costNanoUsd)
 }

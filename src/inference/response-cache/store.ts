@@ -7,6 +7,8 @@ export interface CachedReply {
   /** The account that produced it: `accountOf` its attempt. */
   readonly account: string
   readonly bytes: Uint8Array
+  /** What it cost with the gateway's credentials, so what each cache hit saves. */
+  readonly costNanoUsd: number
   /** Milliseconds since 1970. */
   readonly cachedAt: number
   readonly expiresAt: number
@@ -19,7 +21,7 @@ export interface ResponseCache {
   /** Undefined: no reply is cached, or it has expired. */
   find(key: string): CachedReply | undefined
   /** Adds or replaces a reply. Evicts the least recently used ones beyond the bound. */
-  keep(key: string, answer: Pick<CachedReply, 'sourceId' | 'account' | 'bytes'>, ttlSeconds: number): void
+  keep(key: string, answer: Omit<CachedReply, 'cachedAt' | 'expiresAt'>, ttlSeconds: number): void
   drop(key: string): void
   heldBytes(): number
 }
@@ -77,9 +79,9 @@ export function createResponseCache({ maxBytes, now, ticker }: ResponseCacheOpti
       entries.set(key, known)
       return known
     },
-    keep(key, { sourceId, account, bytes }, ttlSeconds) {
+    keep(key, kept, ttlSeconds) {
       const cachedAt = now()
-      const answer = { sourceId, account, bytes, cachedAt, expiresAt: cachedAt + ttlSeconds * 1000 }
+      const answer = { ...kept, cachedAt, expiresAt: cachedAt + ttlSeconds * 1000 }
       drop(key)
       entries.set(key, answer)
       held += sizeOf(answer)

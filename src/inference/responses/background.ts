@@ -77,6 +77,7 @@ export function createBackgroundRuns(mostOfAKey = MOST_RUNS_OF_A_KEY): Backgroun
 const tooMany = (running: number): GatewayError =>
   new GatewayError(429, `This key has ${running} background responses running, the most at once`, {
     metadata: { error_type: 'rate_limit_exceeded' },
+    refusal: { reason: 'rate', gate: 'background' },
     headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
   })
 

@@ -1,6 +1,7 @@
 import type { Caller } from '../../core/caller.ts'
 import { retainsNothing } from '../../core/guardrail.ts'
 import { newGenerationId } from '../../core/ids.ts'
+import { asText } from '../../core/json.ts'
 import type { RememberedItems } from '../../core/remembered-items.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
@@ -66,6 +67,7 @@ export async function receive(incoming: Incoming, deps: ResponsesDeps): Promise<
   const sent = await readJsonBody(incoming, INFERENCE_BODY_LIMIT)
   const readAt = performance.now()
   const { body, presetId } = withPreset(sent, 'responses', caller, snapshot)
+  incoming.model = asText(body['model']) ?? ''
   const { store, remembered } = deps.responses
   // Filtered before anything is stored.
   const filtered = await withFilters(body, caller, wantsRoutingMetadata(request.headers))

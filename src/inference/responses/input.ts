@@ -151,5 +151,6 @@ export function withCallerPlaces(error: unknown, { earlierItems }: ResolvedInput
     cause: error.cause,
     ...(error.metadata ? { metadata: error.metadata } : {}),
     headers: { ...error.headers },
+    refusal: error.refusal,
   })
 }

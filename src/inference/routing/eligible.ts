@@ -18,6 +18,8 @@ import type { Resolved } from './resolve.ts'
 export interface Exclusion {
   rule: string
   sentence: string
+  /** The guardrail's name, if one is the rule. */
+  guardrail?: string
 }
 
 type Rule = (endpoint: EndpointRecord, provider: ProviderRecord, input: PlanInput) => Exclusion | null
@@ -159,7 +161,7 @@ function guardrailExclusion(
   { caller: { key } }: PlanInput,
 ): Exclusion | null {
   const reason = key.guardrails ? forbids(key.guardrails, model, endpoint, provider) : null
-  return reason === null ? null : { rule: 'guardrail', sentence: reason }
+  return reason && { rule: 'guardrail', ...reason }
 }
 
 const isFree = (pricing: Pricing | null): boolean => pricing !== null && !isPriced(pricing)

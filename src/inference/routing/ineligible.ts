@@ -42,13 +42,14 @@ export function nothingEligible(name: string, input: PlanInput): GatewayError {
     return new GatewayError(403, `${shown} may not be used with this key: ${guardrail.sentence}`, {
       metadata: { error_type: 'permission_denied' },
       availability,
+      refusal: { reason: 'guardrail', guardrail: guardrail.guardrail },
     })
   }
   if (first.length === 0) {
     return new GatewayError(
       404,
       `The model ${shown} is known, but no provider that offers it is configured here`,
-      { availability },
+      { availability, refusal: { reason: 'model' } },
     )
   }
   return lacking(shown, considered, availability, input) ?? filtered(shown, considered, availability, input)
@@ -83,6 +84,7 @@ function lacking(
   return new GatewayError(need.isLength ? 400 : 404, `${start}${aside}${hint}`, {
     metadata: { error_type: errorTypeOf(need), ...metadataOf(considered) },
     availability: { ...availability, constraint: { field: need.rule, detail: sentence } },
+    refusal: { reason: 'model', gate: need.rule },
   })
 }
 
@@ -101,6 +103,7 @@ function filtered(
   return new GatewayError(404, message, {
     metadata: { error_type: 'not_found', ...metadataOf(considered) },
     availability,
+    refusal: { reason: 'model', gate: availability.constraint?.field },
   })
 }
 

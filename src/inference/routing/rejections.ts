@@ -1,6 +1,7 @@
 /** The errors of requests that no endpoint can serve. */
 import type { Attempt } from '../../core/attempt.ts'
 import { type Availability, GatewayError, NEVER_RETRY } from '../../core/errors.ts'
+import type { Refusal } from '../../core/refusal.ts'
 import { howToConfigure } from '../../providers/environment.ts'
 import type { Cooldown } from './health.ts'
 import { DOCS_URL } from './ineligible.ts'
@@ -8,13 +9,14 @@ import type { PlanInput } from './plan-input.ts'
 
 export function unknownModel(name: string, { snapshot, request }: PlanInput): GatewayError {
   const shown = JSON.stringify(name.slice(0, 120))
+  const refusal = { reason: 'model' } as const
   const known = { requested_models: request.models, retryable: false, docs_url: DOCS_URL }
   if (snapshot.models.isKnown(name)) {
     const offering = snapshot.models.offeredBy?.(name) ?? []
     return new GatewayError(
       404,
       `The model ${shown} is known, but no provider that offers it is configured here. ${howToConfigure(offering)}`,
-      { availability: { code: 'no_endpoints', ...known, affected_providers: [...offering] } },
+      { availability: { code: 'no_endpoints', ...known, affected_providers: [...offering] }, refusal },
     )
   }
   const nearest = snapshot.models.nearest(name, 3)
@@ -22,6 +24,7 @@ export function unknownModel(name: string, { snapshot, request }: PlanInput): Ga
   return new GatewayError(404, `There is no model ${shown}.${hint}`, {
     metadata: { error_type: 'not_found' },
     availability: { code: 'model_not_found', ...known, fallback_models: nearest },
+    refusal,
   })
 }
 
@@ -29,7 +32,10 @@ export function unknownModel(name: string, { snapshot, request }: PlanInput): Ga
 const unknownAtProvider = ({ model, provider }: Attempt): GatewayError =>
   new GatewayError(404, `${provider.name} does not know the model of its endpoint for ${model.id}`, {
     metadata: { error_type: 'not_found', provider_name: provider.name },
+    refusal: { reason: 'model' },
   })
+
+const UNAVAILABLE: Refusal = { reason: 'unavailable' }
 
 /** 429 if any endpoint is rate-limited, 404 if every one is known not to have the model, else 503. */
 export function allCoolingDown(
@@ -66,6 +72,7 @@ export function allCoolingDown(
         metadata: { error_type: 'rate_limit_exceeded', provider_name: provider.name },
         headers: { 'retry-after': String(seconds) },
         availability: availability('capacity_exhausted'),
+        refusal: UNAVAILABLE,
       },
     )
   }
@@ -79,6 +86,7 @@ export function allCoolingDown(
       {
         metadata: { error_type: 'provider_unavailable' },
         headers: { 'retry-after': String(seconds), ...NEVER_RETRY },
+        refusal: UNAVAILABLE,
       },
     )
   }
@@ -88,6 +96,7 @@ export function allCoolingDown(
     {
       headers: { 'retry-after': String(seconds) },
       availability: availability('temporarily_unavailable'),
+      refusal: UNAVAILABLE,
     },
   )
 }

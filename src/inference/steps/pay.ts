@@ -64,7 +64,10 @@ async function paidFor<Value>(
   ledger.journal(entry)
   const ended = await run(signal).catch((error: unknown) => ({ error }))
   const ending = endingOf(ended, atMostNanoUsd, signal)
-  await ledger.settle(hold, withoutNote(settlementOf(entry, ending, deps), family))
+  const settlement = withoutNote(settlementOf(entry, ending, deps), family)
+  await ledger.settle(hold, settlement)
+  const { traceId } = family.incoming.trace
+  deps.metrics.settled(settlement, family.caller, { overhead: null, savedNanoUsd: 0, traceId })
   add(family, ending)
   if ('error' in ended) throw signal.aborted ? signal.reason : ended.error
   return ended.value

@@ -2,6 +2,7 @@ import type { Caller } from '../../core/caller.ts'
 import { badRequest, forbidden } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { asList, defined, fieldsOf, isObject, isString, objectsIn, restOf } from '../../core/json.ts'
+import type { Refusal } from '../../core/refusal.ts'
 import type { FunctionTool, InferenceRequest, RoutedRequest, Tool, ToolChoice } from '../../core/request.ts'
 import type { WorkspaceRecord } from '../../core/snapshot.ts'
 import type { ToolAccess } from '../../core/tool-access.ts'
@@ -228,17 +229,25 @@ const plainName = (type: string): string =>
 
 export function checkAllowed(tools: readonly Tool[], { workspace, key: { guardrails = [] } }: Caller): void {
   const types = tools.map(typeOf).filter((type) => type !== '')
-  checkRules(types, workspace, 'The workspace')
-  for (const guardrail of guardrails) checkRules(types, guardrail, `The guardrail "${guardrail.name}"`)
+  checkRules(types, workspace, 'The workspace', {
+    reason: 'guardrail',
+    gate: 'workspace',
+  })
+  for (const guardrail of guardrails)
+    checkRules(types, guardrail, `The guardrail "${guardrail.name}"`, {
+      reason: 'guardrail',
+      guardrail: guardrail.name,
+    })
 }
 
 function checkRules(
   types: readonly string[],
   { disabledServerTools = [] }: Pick<WorkspaceRecord, 'disabledServerTools'>,
   owner: string,
+  refusal: Refusal,
 ): void {
   const disabled = new Set(disabledServerTools.map(plainName))
   const named = types.find((type) => disabled.has(plainName(type)))
   if (named !== undefined)
-    throw forbidden(`${owner} has disabled the server tool ${JSON.stringify(named.slice(0, 60))}`)
+    throw forbidden(`${owner} has disabled the server tool ${JSON.stringify(named.slice(0, 60))}`, refusal)
 }

@@ -168,12 +168,15 @@ async function tryOne<Answer, Run extends Generation>(
     const endedAt = deps.now()
     tries.push(outcomeOf(attempt, upstreamId, reply.status, null, { startedAt, endedAt }))
     deps.health.succeeded(attempt, endedAt - startedAt)
+    deps.metrics.attemptEnded(attempt, 'ok')
     return { attempt, answer, dropped }
   } catch (caught) {
     const error = asUpstreamError(caught)
     if (cancellation.reason === null) generation.isSent = false
     const code = error?.code ?? error?.kind ?? null
     tries.push(outcomeOf(attempt, null, error?.status ?? null, code, { startedAt, endedAt: deps.now() }))
+    const isCancelled = cancellation.reason !== null
+    deps.metrics.attemptEnded(attempt, isCancelled ? 'cancelled' : (error?.kind ?? 'internal'))
     throw caught
   }
 }
@@ -221,7 +224,7 @@ type SendDeps = Pick<RunDeps, 'upstream' | 'now' | 'tokens'>
 /** Sends one call to the attempt's provider. */
 export async function sendCall(
   built: DialectCall,
-  { provider, credential }: Attempt,
+  { provider, credential, endpoint }: Attempt,
   deps: SendDeps,
   cancellation: Cancellation,
   { generation, places, timeouts }: SendOptions = {},
@@ -241,6 +244,7 @@ export async function sendCall(
   }
   return deps.upstream.send(call, {
     group: places?.group ?? provider.slug,
+    endpoint: endpoint.id,
     maxInFlight: places?.maxInFlight ?? provider.maxInFlight,
     timeouts: timeouts ?? provider.timeouts,
     cancellation,

@@ -9,6 +9,7 @@ import {
   type UpstreamFailure,
 } from '../../core/errors.ts'
 import type { AttemptOutcome } from '../../core/generation.ts'
+import { DRAINING } from '../../core/refusal.ts'
 import type { PublicError, RoutingMetadata } from '../../core/result.ts'
 import type { Generation } from '../generation.ts'
 import { ShutdownError } from './abort.ts'
@@ -225,7 +226,11 @@ export function errorForCaller(
 
 /** Retry-After is long enough for a replacement process to start. */
 export const shuttingDown = (cause: unknown): GatewayError =>
-  new GatewayError(503, 'The gateway is shutting down', { cause, headers: { 'retry-after': '5' } })
+  new GatewayError(503, 'The gateway is shutting down', {
+    cause,
+    headers: { 'retry-after': '5' },
+    refusal: DRAINING,
+  })
 
 /** nginx's status for a client disconnect. It appears only in the log. */
 const CLIENT_CLOSED_REQUEST = 499
@@ -235,7 +240,7 @@ export const callerClosed = (cause: unknown): GatewayError =>
 
 /** The same error with the generation's routing metadata and further headers. */
 export const withRouting = (
-  { status, message, cause, headers, metadata, availability }: GatewayError,
+  { status, message, cause, headers, metadata, availability, refusal }: GatewayError,
   routing: RoutingMetadata | null,
   moreHeaders: Record<string, string> = {},
 ): GatewayError =>
@@ -245,6 +250,7 @@ export const withRouting = (
     ...(metadata ? { metadata } : {}),
     availability,
     routing,
+    refusal,
   })
 
 /** Null for errors that the provider did not cause: aborts and bugs. */

@@ -287,7 +287,11 @@ function settleLoser<Answer, Run extends Generation>(
   const settlement = noted(settled, spare)
   addStep(opening, settlement.isByok ? 0 : cost.totalNanoUsd)
   deps.ledger.settle(admission.hold, settlement).then(
-    () => deps.onSettled(settlement, spare.caller, opening.incoming),
+    () => {
+      deps.onSettled(settlement, spare.caller, opening.incoming)
+      const { traceId } = opening.incoming.trace
+      deps.metrics.settled(settlement, spare.caller, { overhead: null, savedNanoUsd: 0, traceId })
+    },
     (error: unknown) => deps.onLost(error, id, opening.incoming.trace),
   )
 }

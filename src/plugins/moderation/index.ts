@@ -112,7 +112,7 @@ const notJudged = (side: string, reason: string, cause: unknown): GatewayError =
   new GatewayError(
     503,
     `moderation: the ${side} could not be judged and is refused (\`on_error\` is "block"): ${reason}`,
-    { cause, headers: { 'retry-after': '5' } },
+    { cause, headers: { 'retry-after': '5' }, refusal: { reason: 'filter', gate: 'moderation' } },
   )
 
 const flagged = ({ reasons, text, providerName, model }: Flag, side: string): GatewayError =>
@@ -125,6 +125,7 @@ const flagged = ({ reasons, text, providerName, model }: Flag, side: string): Ga
       provider_name: providerName,
       model_slug: model,
     },
+    refusal: { reason: 'filter', gate: 'moderation' },
   })
 
 /** Null: nothing is flagged. The list first: it costs nothing. */

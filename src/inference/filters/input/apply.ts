@@ -162,6 +162,7 @@ function blocked(report: FilterReport, body: JsonObject, wantsMetadata: boolean)
     {
       metadata: { error_type: 'permission_denied', patterns: names },
       routing: wantsMetadata ? unrouted(body, pipeline) : null,
+      refusal: report.refusal(),
     },
   )
 }
@@ -183,7 +184,11 @@ const tooMuch = (cause: OverBudget): GatewayError =>
   new GatewayError(
     403,
     'The request was blocked: searching it with the content filters of its guardrails would take too long. Send a shorter text, or use simpler patterns',
-    { cause, metadata: { error_type: 'permission_denied', patterns: [] } },
+    {
+      cause,
+      metadata: { error_type: 'permission_denied', patterns: [] },
+      refusal: { reason: 'filter', gate: 'time' },
+    },
   )
 
 /** Waiting slices of work, first in first out. */
