@@ -63,11 +63,19 @@ export function createOperationMetrics(series: (name: MetricName) => Series): Op
       const error = errorTypeOf(settlement, outcome)
       const placeIn = (known: Map<string, Place>, of: Series): Place => placeOf(known, of, found, error)
       const seconds = (latencyMs + generationTimeMs) / 1000
-      durations.observe(placeIn(found.durations, durations), seconds, exemplarOf(settlement, traceId, seconds))
+      durations.observe(
+        placeIn(found.durations, durations),
+        seconds,
+        exemplarOf(settlement, traceId, seconds),
+      )
       const last = tries.at(-1)
       if (streamed && last !== undefined && gaveContent(last)) {
         const first = latencyMs / 1000
-        firstChunks.observe(placeIn(found.firstChunks, firstChunks), first, exemplarOf(settlement, traceId, first))
+        firstChunks.observe(
+          placeIn(found.firstChunks, firstChunks),
+          first,
+          exemplarOf(settlement, traceId, first),
+        )
       }
       countTokens(settlement, found)
     },
@@ -88,11 +96,7 @@ function placeOf(
   return place
 }
 
-const exemplarOf = (
-  { generationId, endedAt }: Settlement,
-  traceId: string,
-  value: number,
-): Exemplar => ({
+const exemplarOf = ({ generationId, endedAt }: Settlement, traceId: string, value: number): Exemplar => ({
   generationId,
   traceId,
   value,

@@ -57,11 +57,7 @@ function headText(name: string, { definition: { kind, help } }: Series, format: 
 
 type Write = (reading: Reading) => string
 
-function writerOf(
-  name: string,
-  { definition: { kind, bounds } }: Series,
-  format: TextFormat,
-): Write {
+function writerOf(name: string, { definition: { kind, bounds } }: Series, format: TextFormat): Write {
   const isOpen = format === 'openmetrics'
   const family = isOpen ? familyOf(name) : name
   const createdOf = (reading: Reading): string =>

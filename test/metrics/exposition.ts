@@ -1,6 +1,6 @@
 /** A strict reader of the two formats of a scrape: it throws at the first line that breaks a rule of its format. */
 
-export interface Sample {
+interface Sample {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly value: number

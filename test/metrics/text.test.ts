@@ -62,7 +62,5 @@ test('OpenMetrics has exemplars, times of creation and units', async () => {
     value: 1,
     exemplar: { labels: { trace_id: 'ab'.repeat(16), generation_id: 'gen-01' }, value: 0.3 },
   })
-  expect(await writeText([[name, series]], 'prometheus')).not.toMatch(
-    /# \{|_created/,
-  )
+  expect(await writeText([[name, series]], 'prometheus')).not.toMatch(/# \{|_created/)
 })
