@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { Glob } from 'bun'
 import { settings } from '../../src/config.ts'
 
 const deploy = join(import.meta.dir, '../../deploy')
@@ -8,7 +8,7 @@ const read = (file: string): Promise<string> => Bun.file(join(deploy, file)).tex
 
 test('the files of deploy name only settings that exist', async () => {
   const known: string[] = Object.values(settings).map(({ variable }) => variable)
-  for (const file of readdirSync(deploy)) {
+  for (const file of new Glob('**/*').scanSync(deploy)) {
     const named = [...(await read(file)).matchAll(/\bSLUICE_[A-Z_]+/g)].map(([name]) => name)
     expect([file, named.filter((name) => !known.includes(name))]).toEqual([file, []])
   }

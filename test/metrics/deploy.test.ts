@@ -111,3 +111,10 @@ describe('the dashboard of Grafana', async () => {
     }
   })
 })
+
+test('the page of metrics names every metric and every alert', async () => {
+  const page = await read('../docs/metrics.md')
+  expect(METRIC_NAMES.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
+  const alerts = [...(await read('prometheus/alerts.yaml')).matchAll(/alert: (\w+)/g)].map(([, name]) => name)
+  expect(alerts.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
+})
