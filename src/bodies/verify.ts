@@ -62,7 +62,8 @@ function examine(database: Database, report: BodiesReport): void {
       ...orphans,
       ...incomplete(database),
       ...unsealed(database),
-      ...openItems(database),
+      ...openItems(database, 'remembered_items', 'id', 'remembered item'),
+      ...openItems(database, 'export_contents', 'generation_id', 'content for destinations'),
     )
     Object.assign(report, totals(database))
   } finally {
@@ -75,7 +76,8 @@ function totals({ file }: Database): Pick<BodiesReport, 'responses' | 'contents'
     .query<{ responses: number; contents: number; sealedBytes: number }, []>(
       `SELECT (SELECT count(*) FROM responses) AS responses, (SELECT count(*) FROM logged_contents) AS contents,
         (SELECT coalesce(sum(length(sealed)), 0) FROM response_parts)
-        + (SELECT coalesce(sum(length(sealed)), 0) FROM logged_contents) AS sealedBytes`,
+        + (SELECT coalesce(sum(length(sealed)), 0) FROM logged_contents)
+        + (SELECT coalesce(sum(length(sealed)), 0) FROM export_contents) AS sealedBytes`,
     )
     .get()
   return row ?? { responses: 0, contents: 0, sealedBytes: 0 }
@@ -96,14 +98,14 @@ function unsealed({ file }: Database): string[] {
     )
 }
 
-function openItems({ file }: Database): string[] {
+function openItems({ file }: Database, table: string, key: string, what: string): string[] {
   return file
     .query<{ id: string }, [number, number]>(
-      `SELECT id FROM remembered_items
+      `SELECT ${key} AS id FROM ${table}
         WHERE unhex(printf('%02x', ?1)) <> substr(sealed, 1, 1) OR length(sealed) <= ?2`,
     )
     .all(SEALED_VERSION, SEALED_OVERHEAD_BYTES)
-    .map(({ id }) => `remembered item ${id}: it is not sealed`)
+    .map(({ id }) => `${what} ${id}: it is not sealed`)
 }
 
 function incomplete({ file }: Database): string[] {

@@ -28,13 +28,34 @@ export interface FailedAttempt {
 }
 
 /** The content of a completed generation that waits to be stored. */
-export interface EndedContent {
+export interface EndedContent<Content = GenerationContent> {
   readonly generationId: string
   readonly workspaceId: string
   /** Approximate memory in bytes. */
   readonly weight: number
   /** Builds the content. Called when it is written or read, never while a reply waits. */
-  content(): Promise<GenerationContent>
+  content(): Promise<Content>
+}
+
+/** The content of a generation for destinations of observability. Images, sounds and files are named by type and size. */
+export interface ExportedContent extends Pick<GenerationContent, 'input' | 'output'> {
+  /** Declarations of tools, in the caller's dialect; null: none. */
+  readonly tools: readonly unknown[] | null
+  /** The sentence of the error that the caller got; null: the reply was complete. */
+  readonly error: string | null
+}
+
+/** Stores contents for destinations, encrypted, after the reply was sent, until every destination has them. */
+export interface ExportContents {
+  /**
+   * Queues it and returns at once; never throws. Content without room is not stored, and its place says so for as long as
+   * destinations wait for it.
+   */
+  add(content: EndedContent<ExportedContent>): void
+  /** Deletes the contents of generations that every destination has passed. Never rejects. */
+  forget(generationIds: readonly string[]): Promise<void>
+  /** Resolves once every queued content is written. */
+  close(): Promise<void>
 }
 
 /** Stores contents, encrypted, after the reply was sent. */

@@ -42,6 +42,8 @@ function randomTail(): string {
 
 /** The id of one generation; also the `id` of every chat reply and chunk. Unique forever. */
 export const newGenerationId = (): string => `gen-${timeOrdered()}`
+/** Ids of generations of this time, in milliseconds since 1970, and of later ones do not sort before it. */
+export const firstIdAt = (at: number): string => `gen-${Math.max(0, at).toString(16).padStart(12, '0')}`
 /** The id of a generation in replies of a dialect: the same unique part with the prefix that its clients expect. */
 export const replyIdOf = (generationId: string, prefix: 'resp_' | 'msg_'): string =>
   generationId.replace(/^gen-/, prefix)

@@ -52,6 +52,15 @@ export const loggedContents = table(
   ],
 )
 
+/** Contents of generations that wait for destinations of observability. */
+export const exportContents = table('export_contents', {
+  /** Later ones sort after earlier ones: old ones are found by it. */
+  generation_id: text().primaryKey(),
+  workspace_id: text().notNull(),
+  /** Null: there was no room for it. */
+  sealed: bytes(),
+})
+
 /** `reply`: the Response object. `input`: the caller's items of this turn. `events`: a stretch of the stream. */
 export type ResponsePart = 'reply' | 'input' | 'events'
 

@@ -2,6 +2,7 @@ import type { ExportNote } from '../core/export-note.ts'
 import { isObject } from '../core/json.ts'
 import type { Database } from '../db/database.ts'
 import { MOST_OF_ROW, type OutboxGeneration } from '../db/export-tables.ts'
+import { outboxRows } from '../ledger/outbox.ts'
 
 /** One settled generation that waits for destinations. */
 export interface OutboxEntry {
@@ -15,21 +16,11 @@ export interface OutboxEntry {
   readonly note: ExportNote | null
 }
 
-interface StoredRow {
-  readonly seq: number
-  readonly committed_at: number
-  readonly generations: string
-}
-
 /** The entries after a position, in the order of commits, at most `most` of them. */
-export function readOutbox({ file }: Database, after: number, most: number): OutboxEntry[] {
-  const rows = file
-    .query<StoredRow, [number, number]>(
-      'SELECT seq, committed_at, generations FROM export_outbox WHERE seq >= ? ORDER BY seq LIMIT ?',
-    )
-    .iterate(Math.floor(after / MOST_OF_ROW), most + 1)
+export function readOutbox(database: Database, after: number, most: number): OutboxEntry[] {
+  const rows = outboxRows(database, Math.floor(after / MOST_OF_ROW), most + 1)
   const entries: OutboxEntry[] = []
-  for (const { seq, committed_at: committedAt, generations } of rows) {
+  for (const { seq, committedAt, generations } of rows) {
     for (const [index, { id, workspace, note }] of entriesOf(generations).entries()) {
       const position = seq * MOST_OF_ROW + index
       if (position <= after) continue

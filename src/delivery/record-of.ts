@@ -3,11 +3,12 @@ import type { ExportNote } from '../core/export-note.ts'
 import { ROUTES } from '../core/export-note.ts'
 import { TAG_LABEL } from '../core/generation.ts'
 import type { Database } from '../db/database.ts'
-import type { Sealer } from '../db/seal.ts'
 import { apiKeys, generations, workspaces } from '../db/tables.ts'
 import type { ExportCost, ExportRecord } from '../exporters/record.ts'
 import type { GenerationRow } from '../ledger/row.ts'
 import { attemptsOf, errorOf, truthOf } from './attempts-of.ts'
+import { withContents } from './contents-of.ts'
+import type { ExportStores, Outcome } from './export-stores.ts'
 import type { OutboxEntry } from './outbox-reader.ts'
 import { isInSample } from './sampling.ts'
 import { traceOf } from './trace-of.ts'
@@ -27,19 +28,6 @@ export interface ExportSettings {
   readonly requestContext: boolean
 }
 
-/** What records are read from; the files may be open for reading only. */
-export interface ExportStores {
-  readonly ledger: Database
-  readonly bodies: Database
-  readonly sealer: Sealer
-}
-
-/**
- * A record; null: the destination does not take this generation; `later`: its content is about to be written, so ask again
- * soon; `gone`: the ledger no longer has its row.
- */
-export type Outcome = ExportRecord | null | 'later' | 'gone'
-
 /** The records of these entries for one destination, in the same order. */
 export async function recordsOf(
   entries: readonly OutboxEntry[],
@@ -50,11 +38,12 @@ export async function recordsOf(
   const own = entries.filter((entry) => workspaceId === null || entry.workspaceId === workspaceId)
   if (own.length === 0) return entries.map(() => null)
   const read = await readRows(own, stores.ledger)
-  return entries.map((entry) => {
+  const drafts = entries.map((entry): Outcome => {
     if (workspaceId !== null && entry.workspaceId !== workspaceId) return null
     const row = read.rows.get(entry.generationId)
     return row === undefined ? 'gone' : recordOf(row, entry.note, destination, read)
   })
+  return destination.privacyMode ? drafts : withContents(drafts, entries, stores)
 }
 
 interface Read {
@@ -120,7 +109,7 @@ function recordOf(
       : null,
     trace,
     content: null,
-    contentMissing: privacyMode ? 'privacy' : 'expired',
+    contentMissing: privacyMode ? 'privacy' : null,
   }
 }
 

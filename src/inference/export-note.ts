@@ -9,12 +9,11 @@ import type { Settled } from './reply/meter.ts'
 
 type Noted = Pick<Generation, 'opening' | 'caller' | 'request' | 'current' | 'startedAt'>
 
-/** The settlement with the note for destinations, if its workspace has any. */
-export function noted({ settlement, cost }: Settled, generation: Noted): Settlement {
-  const { exports } = generation.caller.workspace
-  return exports === undefined
-    ? settlement
-    : { ...settlement, exported: noteOf(settlement, cost, generation) }
+/** The settlement with the note for destinations, if its workspace has any. `hasContent`: its content is stored for them. */
+export function noted({ settlement, cost }: Settled, generation: Noted, hasContent = false): Settlement {
+  if (generation.caller.workspace.exports === undefined) return settlement
+  const note = noteOf(settlement, cost, generation)
+  return { ...settlement, exported: hasContent ? { ...note, content: true } : note }
 }
 
 /** Of a step that calls no model: nothing more is known than its row has. */

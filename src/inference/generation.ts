@@ -6,7 +6,7 @@ import type { DocumentReader } from '../core/document-reader.ts'
 import type { InferenceFrames, JsonObject } from '../core/events.ts'
 import type { FileSearch } from '../core/file-search.ts'
 import type { AttemptOutcome, JournalEntry, Parent, Settlement } from '../core/generation.ts'
-import type { ContentLog } from '../core/generation-content.ts'
+import type { ContentLog, ExportContents } from '../core/generation-content.ts'
 import type { McpAccess } from '../core/mcp.ts'
 import type { InferenceRequest, RoutedRequest } from '../core/request.ts'
 import type { Closing, ServerToolUse } from '../core/result.ts'
@@ -95,6 +95,7 @@ export interface RunDeps {
   readonly conversations: Conversations
   readonly contents: Pick<ContentLog, 'add'>
   readonly metrics: Pick<Metrics, 'settled' | 'attemptEnded'>
+  readonly exportContents: Pick<ExportContents, 'add'>
   /** Seals provider state that clients of a workspace send back with the next request. */
   carrierOf(workspaceId: string): Carrier
   /** In the order in which they see a request. */

@@ -17,7 +17,7 @@ import type { RoutedRequest } from '../core/request.ts'
 import { freeBody, keepBody } from '../http/body-budget.ts'
 import { type Admission, type Admitted, admitFree, type Claiming } from './admission/admit.ts'
 import type { TokensNeeded } from './admission/rates.ts'
-import { recordFor } from './content-log/record.ts'
+import { recordFor, recordsContents } from './content-log/record.ts'
 import type { Generation, Opening, RunDeps } from './generation.ts'
 import { journalEntry } from './journal-entry.ts'
 import type { Metering } from './reply/meter.ts'
@@ -194,10 +194,9 @@ function opened<Kind extends Metering, Request extends RoutedRequest>(
     cached,
     meter,
     cancellation,
-    content:
-      caller.workspace.contentLogging === undefined
-        ? null
-        : recordFor({ caller, request, generationId: id, tries }),
+    content: recordsContents(caller.workspace)
+      ? recordFor({ caller, request, generationId: id, tries })
+      : null,
     journal,
     tries,
     sentBodies: 'echoUpstreamBody' in request && request.echoUpstreamBody === true ? [] : null,

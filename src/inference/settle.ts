@@ -1,14 +1,14 @@
 import type { Attempt } from '../core/attempt.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Settlement } from '../core/generation.ts'
-import type { EndedContent } from '../core/generation-content.ts'
 import type { Closing, RoutingMetadata } from '../core/result.ts'
 import { completionTokens, NO_USAGE, promptTokens } from '../core/usage.ts'
 import type { SettledFacts } from '../metrics/metrics.ts'
 import { pricingOf } from './admission/fit.ts'
 import { FREE } from './admission/price.ts'
+import type { EndedRecord } from './content-log/record.ts'
 import { noted } from './export-note.ts'
-import type { Generation } from './generation.ts'
+import type { Generation, RunDeps } from './generation.ts'
 import { heldFor } from './journal-entry.ts'
 import type { Ending, Settled } from './reply/meter.ts'
 import type { CachedReply } from './response-cache/store.ts'
@@ -35,10 +35,10 @@ export async function settleAlone(generation: Generation, ending: Ending): Promi
   if (attempt === undefined) throw new Error('a plan without attempts')
   if (ending === 'complete') generation.answered = attempt
   generation.times.endedAt = performance.now()
-  const logged = generation.loop === null ? endedContent(generation, ending) : null
+  const content = generation.loop === null ? endedContent(generation, ending) : null
   const settled = settledBy(generation, ending, attempt)
   const { cost } = settled
-  const settlement = noted(settled, generation)
+  const settlement = noted(settled, generation, isContentStored(generation, content))
   try {
     await deps.ledger.settle(admission.hold, settlement)
   } catch (error) {
@@ -48,7 +48,7 @@ export async function settleAlone(generation: Generation, ending: Ending): Promi
   generation.times.committedAt = performance.now()
   generation.context?.settled(ending === 'failed' ? null : countedOf(settlement))
   if (ending === 'complete') generation.onComplete?.(settlement.isByok ? 0 : settlement.costNanoUsd)
-  if (logged) deps.contents.add(logged)
+  store(content, deps)
   deps.onSettled(settlement, caller, generation.opening.incoming)
   deps.metrics.settled(settlement, caller, {
     overhead: overheadOf(generation),
@@ -79,6 +79,10 @@ function overheadOf({ opening, cached, times }: Generation): SettledFacts['overh
   const { arrivedAt, admittedAt, endedAt, committedAt } = times
   return { beforeMs: admittedAt - arrivedAt, afterMs: committedAt - endedAt }
 }
+
+/** Of a request with server tools it is stored after the last step. */
+const isContentStored = ({ loop, caller }: Generation, content: EndedRecord | null): boolean =>
+  loop === null ? (content?.exported ?? null) !== null : caller.workspace.exports?.content === true
 
 /** The settlement of a generation. Its rate reservation is released even on errors. */
 function settledBy(generation: Generation, ending: Ending, attempt: Attempt): Settled {
@@ -123,12 +127,17 @@ const TIER_FIELD = 'service_tier'
 
 /** Logs the content of a request with server tools, as its caller got it. */
 export function logContent(generation: Generation, ending: Ending): void {
-  const logged = endedContent(generation, ending)
-  if (logged) generation.deps.contents.add(logged)
+  store(endedContent(generation, ending), generation.deps)
+}
+
+/** Behind the reply: to the content log, and for destinations of observability. */
+function store(content: EndedRecord | null, { contents, exportContents }: RunDeps): void {
+  if (content?.logged) contents.add(content.logged)
+  if (content?.exported) exportContents.add(content.exported)
 }
 
 /** An error of the content log never fails the reply. */
-function endedContent({ id, deps, content, opening }: Generation, ending: Ending): EndedContent | null {
+function endedContent({ id, deps, content, opening }: Generation, ending: Ending): EndedRecord | null {
   try {
     return content?.end(ending) ?? null
   } catch (error) {

@@ -20,3 +20,23 @@ export function prepareOutbox(database: Database, now: () => number): (texts: re
     }
   }
 }
+
+export interface OutboxRow {
+  readonly seq: number
+  /** Milliseconds since 1970. */
+  readonly committedAt: number
+  /** JSON. */
+  readonly generations: string
+}
+
+/** The rows of the outbox from `seq` on, in the order of commits, read one by one. At most `most`. */
+export const outboxRows = (
+  { file }: Pick<Database, 'file'>,
+  seq: number,
+  most: number,
+): IterableIterator<OutboxRow> =>
+  file
+    .query<OutboxRow, [number, number]>(
+      'SELECT seq, committed_at AS committedAt, generations FROM export_outbox WHERE seq >= ? ORDER BY seq LIMIT ?',
+    )
+    .iterate(seq, most)

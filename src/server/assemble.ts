@@ -121,6 +121,7 @@ export function assemble(parts: Parts): Assembled {
     retention: retentionOf(config.ledgerRetentionDays, config.ledgerMaxMb),
     measurements: run.measurements,
     contents: stores.contents,
+    exportContents: stores.exportContents,
     lists: createCatalogLists(snapshot),
     outboundAllow,
     names: createNames({ resolve }),

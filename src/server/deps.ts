@@ -4,7 +4,7 @@ import type { ProviderDeps } from '../admin/providers/deps.ts'
 import type { OverrideDeps } from '../admin/providers/models/overrides.ts'
 import type { RefreshDeps } from '../admin/providers/models/service.ts'
 import type { CatalogLists } from '../catalog/callable.ts'
-import type { ContentLog } from '../core/generation-content.ts'
+import type { ContentLog, ExportContents } from '../core/generation-content.ts'
 import type { Measurements } from '../core/measurements.ts'
 import type { UploadedFiles } from '../core/uploaded-file.ts'
 import type { Database } from '../db/database.ts'
@@ -53,6 +53,8 @@ export interface Deps {
   /** Measurements of endpoints, for the lists. */
   readonly measurements: Measurements
   readonly contents: ContentLog
+  /** Contents that wait for observability destinations. */
+  readonly exportContents: ExportContents
   /** Lists of models that each caller may use. */
   readonly lists: CatalogLists
   /** Refreshes of the model catalogue. */

@@ -38,8 +38,8 @@ export interface RunParts {
   /** All addresses of a host name; default: the system's resolver. */
   readonly resolve?: Resolve | undefined
   readonly files: Pick<FileStore, 'searchOf'>
-  readonly stores: Pick<BodyStores, 'contents' | 'carrierOf'>
   readonly metrics: Metrics
+  readonly stores: Pick<BodyStores, 'contents' | 'exportContents' | 'carrierOf'>
   now(): number
 }
 
@@ -98,6 +98,7 @@ export function createRun({
     ticker,
     contents: stores.contents,
     metrics,
+    exportContents: stores.exportContents,
     onSettled(settlement, caller, incoming) {
       measurements.settled(settlement)
       logSettled(accessLog, settlement, caller, incoming)

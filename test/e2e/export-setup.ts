@@ -71,6 +71,7 @@ export async function startForExport({ more = [], ...options }: ExportOptions = 
   async function recordsAfter(work: () => Promise<unknown>, settings: Partial<ExportSettings> = {}) {
     const after = lastPosition()
     await work()
+    await gateway.deps.exportContents.close()
     return readRecords(entries(after), settings)
   }
 

@@ -89,6 +89,7 @@ const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): 
   conversations: createConversations(Date.now),
   contents: { add: () => undefined },
   metrics: NO_METRICS,
+  exportContents: { add: () => undefined },
   carrierOf: never,
   cache: null,
   onSettled: () => undefined,

@@ -3,6 +3,7 @@ import { MOST_CHARACTERS, truncationMark } from './limited.ts'
 
 /** Records speech while it is sent to the caller, without copying it. */
 export interface AudioTap {
+  readonly mediaType: string
   through(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
   bytes(): number
   logged(): JsonObject
@@ -27,6 +28,7 @@ export function createAudioTap(mediaType: string): AudioTap {
   }
 
   return {
+    mediaType,
     through: (chunks) => ({
       [Symbol.asyncIterator]() {
         const iterator = chunks[Symbol.asyncIterator]()

@@ -2,16 +2,18 @@ import type { Caller } from '../../core/caller.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import type { InferenceFrame } from '../../core/events.ts'
 import type { AttemptOutcome } from '../../core/generation.ts'
-import { type EndedContent, type GenerationContent, isSampled } from '../../core/generation-content.ts'
+import { type EndedContent, type ExportedContent, isSampled } from '../../core/generation-content.ts'
 import { isObject } from '../../core/json.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import type { InferenceResult } from '../../core/result.ts'
+import type { WorkspaceRecord } from '../../core/snapshot.ts'
 import { addEvent } from '../reply/collect.ts'
 import type { Ending } from '../reply/meter.ts'
 import { type AudioTap, createAudioTap } from './audio-tap.ts'
+import { type Exchange, exportedOf, recordingOf, waiting } from './exchange.ts'
 import { failureOf } from './failure.ts'
 import { inputOf } from './input.ts'
-import { limited, MOST_CHARACTERS, shortened, truncationMark, weigh } from './limited.ts'
+import { MOST_CHARACTERS } from './limited.ts'
 import { completionOf, lengthOf, reasoningOf, truncatedEvent } from './output.ts'
 
 /** Records the contents of one generation for the content log, as its caller gets them. */
@@ -27,7 +29,19 @@ export interface ContentRecord {
   /** The error that the caller gets instead of the reply, or of its remainder. */
   fail(error: GatewayError): void
   /** Ends the recording. */
-  end(ending: Ending): EndedContent
+  end(ending: Ending): EndedRecord
+}
+
+/** The recorded contents, each null if it is not needed. */
+export interface EndedRecord {
+  readonly logged: EndedContent | null
+  readonly exported: EndedContent<ExportedContent> | null
+}
+
+/** What the contents are recorded for. */
+interface Uses {
+  readonly isLogged: boolean
+  readonly isExported: boolean
 }
 
 export interface RecordInput {
@@ -37,19 +51,31 @@ export interface RecordInput {
   tries: readonly AttemptOutcome[]
 }
 
-/** Null if the workspace does not log this generation. */
+/** Whether the contents of some generations of the workspace are recorded. */
+export const recordsContents = ({ contentLogging, exports }: WorkspaceRecord): boolean =>
+  contentLogging !== undefined || exports?.content === true
+
+/** Null if the workspace neither logs this generation nor has a destination for its content. */
 export function recordFor(input: RecordInput): ContentRecord | null {
-  const { caller, generationId } = input
+  const isLogged = logs(input)
+  const isExported = input.caller.workspace.exports?.content === true
+  return isLogged || isExported ? createRecord(input, { isLogged, isExported }) : null
+}
+
+function logs({ caller, generationId }: RecordInput): boolean {
   const logging = caller.workspace.contentLogging
-  if (logging === undefined) return null
-  if (logging.keyIds !== null && !logging.keyIds.has(caller.key.id)) return null
-  return isSampled(generationId, logging.samplingRate) ? createRecord(input) : null
+  if (logging === undefined) return false
+  if (logging.keyIds !== null && !logging.keyIds.has(caller.key.id)) return false
+  return isSampled(generationId, logging.samplingRate)
 }
 
 /** Reserved for the truncation marker and the JSON around a text, so that a truncated text is not truncated again. */
 const FRAME_CHARACTERS = 1_000
 
-function createRecord({ caller, request, generationId, tries }: RecordInput): ContentRecord {
+function createRecord(
+  { caller, request, generationId, tries }: RecordInput,
+  { isLogged, isExported }: Uses,
+): ContentRecord {
   let result: InferenceResult = { created: null, choices: [], natives: [] }
   let answer: unknown
   let audio: AudioTap | null = null
@@ -93,107 +119,15 @@ function createRecord({ caller, request, generationId, tries }: RecordInput): Co
         audio,
         error: failureOf(ending, callerError, tries),
       }
-      return { generationId, workspaceId: caller.workspace.id, ...waiting(exchange) }
-    },
-  }
-}
-
-/** Larger than any body except forms with files, which are truncated before they are queued. */
-const MOST_HELD = 25_000_000
-
-interface Exchange {
-  readonly input: GenerationContent['input']
-  readonly recording: Recording | null
-  readonly completion: unknown
-  readonly reasoning: string | null
-  readonly audio: AudioTap | null
-  readonly error: GenerationContent['error']
-}
-
-/** References to prompt and reply, which are truncated and written after the reply was sent. */
-function waiting(exchange: Exchange): Pick<EndedContent, 'weight' | 'content'> {
-  const { recording, reasoning, audio, error } = exchange
-  const input = held(exchange.input)
-  const completion = held(exchange.completion)
-  return {
-    weight:
-      input.weight +
-      completion.weight +
-      (reasoning?.length ?? 0) +
-      (recording?.bytes ?? 0) +
-      (audio?.bytes() ?? 0),
-    async content() {
+      const of = { generationId, workspaceId: caller.workspace.id }
       return {
-        input: await withRecording(limitedInput(input.value), recording),
-        output: {
-          completion: textOf(audio?.logged() ?? limited(completion.value)),
-          reasoning: reasoning === null ? null : shortened(reasoning, MOST_CHARACTERS),
-        },
-        error,
+        logged: isLogged ? { ...of, ...waiting(exchange) } : null,
+        exported: isExported ? { ...of, ...exportedOf(exchange, request) } : null,
       }
     },
   }
 }
 
-function held(value: unknown): { value: unknown; weight: number } {
-  const weight = weigh(value)
-  if (weight <= MOST_HELD) return { value, weight }
-  const cut = limited(value)
-  return { value: cut, weight: weigh(cut) }
-}
-
-function limitedInput(input: unknown): GenerationContent['input'] {
-  const cut = limited(input)
-  if (!isObject(cut)) return { messages: [] }
-  const { prompt, messages } = cut
-  return typeof prompt === 'string' ? { prompt } : { messages: Array.isArray(messages) ? messages : [] }
-}
-
-const textOf = (value: unknown): string | null =>
-  typeof value === 'string' || value === null ? value : JSON.stringify(value)
-
 /** True if the caller excluded reasoning from the reply: then it is not logged. */
 const hidesReasoning = (request: RoutedRequest): boolean =>
   'reasoning' in request && isObject(request.reasoning) && request.reasoning['exclude'] === true
-
-/** A recording uploaded in a form, which is not part of the JSON body. */
-interface Recording {
-  readonly format: string
-  /** Null: too long for the log. */
-  readonly content: Blob | null
-  readonly size: number
-  /** The memory that it occupies. */
-  readonly bytes: number
-}
-
-/** Base64 has four characters for three bytes. */
-const MOST_BYTES = (MOST_CHARACTERS / 4) * 3
-
-function recordingOf(request: RoutedRequest): Recording | null {
-  if (!('audio' in request) || request.body['input_audio'] !== undefined) return null
-  const { audio } = request
-  if (!isObject(audio) || !(audio['content'] instanceof Blob)) return null
-  const { content, name } = audio
-  const isKept = content.size <= MOST_BYTES
-  return {
-    format: String(name).split('.').at(-1) ?? '',
-    content: isKept ? content : null,
-    size: content.size,
-    bytes: isKept ? content.size : 0,
-  }
-}
-
-/** Adds the recording to the logged input, where a JSON body has it. */
-async function withRecording(
-  input: GenerationContent['input'],
-  recording: Recording | null,
-): Promise<GenerationContent['input']> {
-  if (recording === null || 'prompt' in input) return input
-  const { content, size, format } = recording
-  const data =
-    content === null
-      ? truncationMark(`a recording of ${size} bytes`)
-      : Buffer.from(await content.arrayBuffer()).toString('base64')
-  const [message] = input.messages
-  return { messages: [{ ...(isObject(message) ? message : {}), input_audio: { data, format } }] }
-}

@@ -9,6 +9,7 @@ import { ingresses } from '../../dialects/index.ts'
 import { INFERENCE_BODY_LIMIT, readJsonBody } from '../../http/body.ts'
 import { authenticate, originOf } from '../../http/caller.ts'
 import { type Incoming, keepOpen } from '../../http/incoming.ts'
+import { recordsContents } from '../content-log/record.ts'
 import type { ConversationOpening } from '../conversation/run.ts'
 import { withFilters } from '../filters/input/apply.ts'
 import type { RunDeps } from '../generation.ts'
@@ -61,7 +62,7 @@ export async function receive(
   if (pipeline) inference.pipeline = pipeline
   if (presetId !== null) inference.presetId = presetId
   // The content log contains file ids instead of files.
-  if (expanded !== body && caller.workspace.contentLogging !== undefined)
+  if (expanded !== body && recordsContents(caller.workspace))
     inference.unexpanded = (await withFilters(body, caller, false)).body
   const turn = turnAfterLong(readAt)
   if (turn) await turn

@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import { GatewayError } from '../../../src/core/errors.ts'
 import type { InferenceEvent } from '../../../src/core/events.ts'
-import type { ContentLogging } from '../../../src/core/generation-content.ts'
+import type { ContentLogging, EndedContent } from '../../../src/core/generation-content.ts'
 import { type ContentRecord, recordFor } from '../../../src/inference/content-log/record.ts'
+import type { Ending } from '../../../src/inference/reply/meter.ts'
 import { caller, request } from '../fixture.ts'
 
 const ID = 'gen-0190a000000070008008000000000000'
@@ -19,8 +20,13 @@ function opened(body = {}): ContentRecord {
   return made
 }
 const text = (words: string): InferenceEvent => ({ type: 'text-delta', choice: 0, text: words })
+function loggedBy(made: ContentRecord, ending: Ending = 'complete'): EndedContent {
+  const { logged } = made.end(ending)
+  if (logged === null) throw new Error('it is not logged')
+  return logged
+}
 const completionOf = async (made: ContentRecord): Promise<string> =>
-  (await made.end('complete').content()).output.completion ?? ''
+  (await loggedBy(made, 'complete').content()).output.completion ?? ''
 const THE_REST = '… [truncated in the log: the rest]'
 
 test('a generation that is not logged has no record', () => {
@@ -72,7 +78,7 @@ test.each(overflows)('%s that is too long alone is cut', async (_, event) => {
 test('nothing is noted after the end', async () => {
   const made = opened()
   made.see({ events: [text('One')] })
-  const ended = made.end('disconnected')
+  const ended = loggedBy(made, 'disconnected')
   made.see({ events: [text(' two')] })
   made.fail(new GatewayError(502, 'too late'))
   expect(await ended.content()).toMatchObject({
@@ -85,7 +91,7 @@ test('of two failures the first is reported', async () => {
   const made = opened()
   made.fail(new GatewayError(529, 'busy', { metadata: { provider_name: 'Lab' } }))
   made.fail(new GatewayError(500, 'other'))
-  expect((await made.end('truncated').content()).error).toEqual({
+  expect((await loggedBy(made, 'truncated').content()).error).toEqual({
     message: 'busy',
     status: 529,
     provider_name: 'Lab',
@@ -103,7 +109,7 @@ test('speech passes as it is, and is noted up to a bound', async () => {
   }
   for await (const chunk of made.tapAudio('audio/mpeg', source())) heard.push(chunk[0] ?? -1)
   expect(heard).toEqual([0, 1, 2, 3, 4])
-  const ended = made.end('complete')
+  const ended = loggedBy(made, 'complete')
   expect(ended.weight).toBeGreaterThan(3_000_000)
   const { media_type, data } = JSON.parse((await ended.content()).output.completion ?? '{}')
   expect([media_type, data.length]).toEqual(['audio/mpeg', 4_000_000 + THE_REST.length])
@@ -111,7 +117,7 @@ test('speech passes as it is, and is noted up to a bound', async () => {
 
 test('what waits weighs what it holds; what is too much to wait is cut at once', async () => {
   const of = (length: number) => opened({ messages: [{ role: 'user', content: 'a'.repeat(length) }] })
-  const [held, cut] = [of(10_000_000).end('complete'), of(30_000_000).end('complete')]
+  const [held, cut] = [loggedBy(of(10_000_000)), loggedBy(of(30_000_000))]
   expect(held.weight).toBeGreaterThan(10_000_000)
   expect(cut.weight).toBeLessThan(5_100_000)
   for (const ended of [held, cut])
