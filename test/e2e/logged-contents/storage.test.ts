@@ -15,7 +15,7 @@ test('the file stays within its bound while it is written: the oldest contents a
   await bounded.manage('PATCH', '/workspaces/default', ON)
   const ids: string[] = []
   for (let n = 0; n < 6; n++) {
-    const content = Buffer.from(crypto.getRandomValues(new Uint8Array(300_000))).toString('base64')
+    const content = Buffer.from(crypto.getRandomValues(new Uint8Array(290_000))).toString('base64')
     const body = { model: 'sluice/demo', messages: [{ role: 'user', content }] }
     const response = await bounded.call('/chat/completions', body)
     ids.push(response.headers.get('x-generation-id') ?? '')
