@@ -4,6 +4,7 @@
  */
 import { DESTINATION_TYPES } from '../destination-types.ts'
 import { basic, headersOf } from '../headers.ts'
+import { jsonText } from '../json-text.ts'
 import type { BatchContext, DeliveryReply, DestinationKind, Meaning } from '../kind.ts'
 import { meaningOfStatus } from '../meaning.ts'
 
@@ -61,11 +62,11 @@ function addressOf(context: BatchContext, token: string): string {
 const quoted = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``
 
 const lineOf = (record: ExportRecord): string =>
-  JSON.stringify(
+  jsonText(
     Object.fromEntries(
       COLUMNS.map((column) => {
         const value = valueIn(column, record)
-        return [column.name, column.kind === 'json' && value !== null ? JSON.stringify(value) : value]
+        return [column.name, column.kind === 'json' && value !== null ? jsonText(value) : value]
       }),
     ),
   )
@@ -122,9 +123,12 @@ const LATER = new Map([
   [243, 'takes no inserts at this time: its disk is full'],
   [252, 'takes no inserts at this time: the table has too many parts'],
   [16, 'has a table without the columns of these events'],
+  [47, 'has a table without the columns of these events'],
+  [62, 'does not understand the insert: it may be older than 23.8'],
+  [115, 'does not know a setting of the insert: it may be older than 23.8'],
 ])
 /** What the rows are, not the server: one of them does not fit the table. */
-const DATA = new Set([6, 26, 27, 38, 41, 53, 69, 70, 72, 117, 130, 321, 349, 407, 467])
+const DATA = new Set([6, 25, 26, 27, 38, 41, 53, 69, 70, 72, 117, 130, 321, 349, 407, 467])
 
 function meaningOf(reply: DeliveryReply, context: BatchContext): Meaning {
   const code = exceptionOf(reply)
@@ -143,7 +147,13 @@ function meaningOf(reply: DeliveryReply, context: BatchContext): Meaning {
   if (DATA.has(code)) {
     return { outcome: 'refused', sentence: `has a table whose columns do not take the event${number}` }
   }
-  return { outcome: 'retry', sentence: (LATER.get(code) ?? 'failed to insert the events') + number }
+  const later = LATER.get(code)
+  if (later !== undefined) return { outcome: 'retry', sentence: later + number }
+  // An exception may come after a status of 200.
+  const meaning = meaningOfStatus(reply, context)
+  return meaning.outcome === 'accepted'
+    ? { outcome: 'retry', sentence: `failed to insert the events${number}` }
+    : meaning
 }
 
 /** By the header; behind a proxy that removes it, by the text's beginning. An exception may follow a status of 200. */

@@ -7,6 +7,7 @@ import { usdOf } from '../../core/money.ts'
 import { withoutTrailing } from '../../core/trailing.ts'
 import { DESTINATION_TYPES } from '../destination-types.ts'
 import { headersOf } from '../headers.ts'
+import { jsonText } from '../json-text.ts'
 import type { DestinationKind } from '../kind.ts'
 import { plainMessages } from '../messages.ts'
 import type { ExportRecord } from '../record.ts'
@@ -26,7 +27,7 @@ export const datadog: DestinationKind = {
       url: `${withoutTrailing(config.fields['url'] ?? '', '/')}/api/intake/llm-obs/v1/trace/spans`,
       method: 'POST',
       headers: headersOf(config, { 'dd-api-key': config.fields['apiKey'] ?? '' }, 'application/json'),
-      body: JSON.stringify({
+      body: jsonText({
         data: {
           type: 'span',
           attributes: {
@@ -83,7 +84,7 @@ const parentOf = ({ parent }: ExportRecord): string =>
 /** Ids of spans are decimal there. */
 const decimal = (hex: string): string => BigInt(`0x${hex}`).toString()
 
-/** Beyond 2^53 the last digits are rounded, to 256 ns; what `JSON.stringify` writes is exact to the millisecond. */
+/** Beyond 2^53 the last digits are rounded, to 256 ns; what JSON has of it is exact to the millisecond. */
 const nanoseconds = (at: number): number => at * 1e6
 
 const OPERATIONS: { readonly [Type in ExportRecord['apiType']]?: string } = {

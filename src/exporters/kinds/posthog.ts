@@ -10,6 +10,7 @@ import { usdOf } from '../../core/money.ts'
 import { withoutTrailing } from '../../core/trailing.ts'
 import { DESTINATION_TYPES } from '../destination-types.ts'
 import { headersOf } from '../headers.ts'
+import { jsonText } from '../json-text.ts'
 import type { BatchContext, DeliveryReply, DestinationKind, Meaning } from '../kind.ts'
 import { meaningOfStatus } from '../meaning.ts'
 import type { ExportRecord } from '../record.ts'
@@ -27,7 +28,7 @@ export const posthog: DestinationKind = {
       url: `${withoutTrailing(config.fields['endpoint'] ?? '', '/')}/batch/`,
       method: 'POST',
       headers: headersOf(config, {}, 'application/json'),
-      body: JSON.stringify({
+      body: jsonText({
         api_key: config.fields['apiKey'],
         batch: records.map(eventOf),
         sent_at: iso(now),

@@ -7,6 +7,7 @@ import { AwsV4Signer } from 'aws4fetch'
 import { withoutTrailing } from '../../core/trailing.ts'
 import { DESTINATION_TYPES } from '../destination-types.ts'
 import { headersOf } from '../headers.ts'
+import { jsonText } from '../json-text.ts'
 import type { BatchContext, DeliveryReply, DestinationCall, DestinationKind, Meaning } from '../kind.ts'
 import { meaningOfStatus } from '../meaning.ts'
 import type { ExportRecord } from '../record.ts'
@@ -46,9 +47,7 @@ const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes)
 
 /** The columns of the tables as members, in lower case; money as text, because it is exact. */
 const lineOf = (record: ExportRecord): string =>
-  JSON.stringify(
-    Object.fromEntries(COLUMNS.map((column) => [column.name.toLowerCase(), valueIn(column, record)])),
-  )
+  jsonText(Object.fromEntries(COLUMNS.map((column) => [column.name.toLowerCase(), valueIn(column, record)])))
 
 type Fields = BatchContext['config']['fields']
 

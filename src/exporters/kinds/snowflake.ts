@@ -5,6 +5,7 @@
 import { parseObject, textOf } from '../../core/json.ts'
 import { DESTINATION_TYPES } from '../destination-types.ts'
 import { headersOf } from '../headers.ts'
+import { jsonText } from '../json-text.ts'
 import type { BatchContext, DeliveryReply, DestinationCall, DestinationKind, Meaning } from '../kind.ts'
 import { meaningOfStatus } from '../meaning.ts'
 import type { ExportRecord } from '../record.ts'
@@ -25,13 +26,13 @@ export const snowflake: DestinationKind = {
       ),
       method: 'POST',
       headers: headersFor(context),
-      body: JSON.stringify({
+      body: jsonText({
         statement: mergeInto(field(context, 'table')),
         timeout: STATEMENT_SECONDS,
         database: field(context, 'database'),
         schema: field(context, 'schema'),
         warehouse: field(context, 'warehouse'),
-        bindings: { '1': { type: 'TEXT', value: JSON.stringify(records.map(rowOf)) } },
+        bindings: { '1': { type: 'TEXT', value: jsonText(records.map(rowOf)) } },
         parameters: { query_tag: 'sluice' },
       }),
     },

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
+import { jsonText } from '../json-text.ts'
 import {
   type Attributes,
   type AttributeValue,
@@ -16,7 +17,7 @@ import {
  * (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding).
  */
 export const jsonOf = ({ resource, version, spans }: Traces): string =>
-  JSON.stringify({
+  jsonText({
     resourceSpans: [
       {
         resource: { attributes: attributesOf(resource) },
