@@ -12,11 +12,16 @@ export interface Recorded {
 
 /** What an agent of Datadog says of itself: it passes spans of LLM Observability on. */
 const AGENT_INFO = { endpoints: ['/v0.4/traces', '/evp_proxy/v2/'], version: '7.70.0' }
+/** What Braintrust says to a key: the organization, and where its data goes. */
+const organization = (url: string) => ({
+  org_info: [{ id: 'o-1', name: 'team', api_url: url, proxy_url: url }],
+})
 /** Calls that have nothing of the generation. */
-const BESIDE = /^\/(?:info|v0\.[0-9]\/traces|telemetry|v0\.7|flags|profiling)/
+const BESIDE =
+  /^\/(?:info|v0\.[0-9]\/traces|telemetry|v0\.7|flags|profiling|api\/apikey|version|file\/create|obj\/create)/
 /** Headers that say where and when, not what. */
 const PASSING =
-  /^(?:host|connection|content-length|user-agent|accept|accept-encoding|accept-language|sec-fetch-mode)$/
+  /^(?:host|connection|content-length|transfer-encoding|user-agent|accept|accept-encoding|accept-language|sec-fetch-mode|x-fern-.+)$/
 
 /** A server that takes everything, and remembers it. */
 export function startRecorder(): { url: string; recorded(): readonly Recorded[]; stop(): Promise<void> } {
@@ -27,6 +32,8 @@ export function startRecorder(): { url: string; recorded(): readonly Recorded[];
     async fetch(request) {
       const { pathname, search } = new URL(request.url)
       if (pathname === '/info') return Response.json(AGENT_INFO)
+      if (pathname === '/api/apikey/login')
+        return Response.json(organization(request.url.slice(0, -pathname.length)))
       const bytes = await inflated(request)
       if (!BESIDE.test(pathname)) {
         const headers = [...request.headers].filter(([name]) => !PASSING.test(name)).sort()

@@ -35,9 +35,29 @@ export interface ReadTraces {
   readonly spans: readonly ReadSpan[]
 }
 
+type Body = Pick<DestinationCall, 'headers' | 'body'>
+
 /** Throws unless the official definitions know every byte of the body. */
-export function readTraces({ headers, body }: Pick<DestinationCall, 'headers' | 'body'>): ReadTraces {
-  const message = headers['content-type'] === 'application/json' ? fromJson(body) : fromBytes(body)
+export function readTraces(call: Body): ReadTraces {
+  const message = decoded(call)
+  const { body } = call
+  if (isJson(call)) {
+    const [known, given] = [
+      members(request.toObject(message, { longs: String })),
+      members(JSON.parse(textIn(body))),
+    ]
+    if (known !== given) throw new Error(`of ${given} members of the body ${known} are known`)
+  } else {
+    const known = request.encode(message).finish().length
+    if (known !== body.length) throw new Error(`of ${body.length} bytes ${known} are known`)
+  }
+  return tracesIn(message)
+}
+
+/** A body of another sender. */
+export const readTheirs = (call: Body): ReadTraces => tracesIn(decoded(call))
+
+function tracesIn(message: protobuf.Message): ReadTraces {
   const read = request.toObject(message, {
     longs: String,
     bytes: String,
@@ -58,23 +78,22 @@ export function readTraces({ headers, body }: Pick<DestinationCall, 'headers' | 
 export const replyBytes = (partialSuccess: object): Uint8Array =>
   response.encode(response.fromObject({ partialSuccess })).finish()
 
-function fromBytes(body: DestinationCall['body']): protobuf.Message {
-  if (typeof body === 'string') throw new Error('protobuf is bytes')
-  const message = request.decode(body)
-  const known = request.encode(message).finish().length
-  if (known !== body.length) throw new Error(`of ${body.length} bytes ${known} are known`)
-  return message
-}
+const isJson = ({ headers }: Body): boolean => headers['content-type'] === 'application/json'
+const textIn = (body: Body['body']): string =>
+  typeof body === 'string' ? body : new TextDecoder().decode(body)
 
-function fromJson(body: DestinationCall['body']): protobuf.Message {
-  const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
-  const isId = (key: string) => key === 'traceId' || key === 'spanId' || key === 'parentSpanId'
-  const message = request.fromObject(
-    JSON.parse(text, (key, value) => (isId(key) ? Buffer.from(value, 'hex').toString('base64') : value)),
-  )
-  const known = members(request.toObject(message, { longs: String }))
-  if (known !== members(JSON.parse(text))) throw new Error(`${known} members of the body are known`)
-  return message
+function decoded(call: Body): protobuf.Message {
+  const { body } = call
+  if (isJson(call)) {
+    const isId = (key: string) => key === 'traceId' || key === 'spanId' || key === 'parentSpanId'
+    return request.fromObject(
+      JSON.parse(textIn(body), (key, value) =>
+        isId(key) ? Buffer.from(value, 'hex').toString('base64') : value,
+      ),
+    )
+  }
+  if (typeof body === 'string') throw new Error('protobuf is bytes')
+  return request.decode(body)
 }
 
 const members = (value: unknown): number => {

@@ -3,6 +3,7 @@
  * of its `braintrust.*` attributes as its SDKs for Go, Java and Ruby write them, names of metrics as braintrust 3.35.0.
  */
 import { usdOf } from '../../core/money.ts'
+import { chatMessages } from '../chat-messages.ts'
 import { type Conversation, promptOf } from '../conversation.ts'
 import { DESTINATION_TYPES } from '../destination-types.ts'
 import type { DestinationKind } from '../kind.ts'
@@ -35,8 +36,8 @@ const chatExtras = (record: ExportRecord, conversation: Conversation | null) => 
   'braintrust.span_attributes': JSON.stringify({ type: 'llm' }),
   'braintrust.metadata': JSON.stringify(metadataOf(record)),
   'braintrust.metrics': JSON.stringify(metricsOf(record)),
-  'braintrust.input_json': conversation && JSON.stringify(promptOf(conversation)),
-  'braintrust.output_json': conversation && JSON.stringify(conversation.output),
+  'braintrust.input_json': conversation && JSON.stringify(chatMessages(promptOf(conversation))),
+  'braintrust.output_json': conversation && JSON.stringify(chatMessages(conversation.output)),
 })
 
 const metadataOf = (record: ExportRecord) => ({

@@ -3,6 +3,7 @@
  * https://langfuse.com/integrations/native/opentelemetry (November 2026).
  */
 import { usdOf } from '../../core/money.ts'
+import { chatMessages } from '../chat-messages.ts'
 import { type Conversation, promptOf } from '../conversation.ts'
 import { DESTINATION_TYPES } from '../destination-types.ts'
 import { basic } from '../headers.ts'
@@ -33,13 +34,19 @@ export const langfuse: DestinationKind = {
 const extrasOf = (record: ExportRecord, conversation: Conversation | null) => {
   const trace = traceAttributes(record)
   const messages = {
-    'langfuse.observation.input': conversation && JSON.stringify(promptOf(conversation)),
-    'langfuse.observation.output': conversation && JSON.stringify(conversation.output),
+    'langfuse.observation.input': conversation && JSON.stringify(chatMessages(promptOf(conversation))),
+    'langfuse.observation.output': conversation && replyText(conversation),
   }
   return {
     request: { ...trace, 'langfuse.observation.type': 'span', ...messages },
     chat: { ...trace, ...observationAttributes(record), ...messages },
   }
+}
+
+/** One choice is a message, several are a list of them. */
+function replyText({ output }: Conversation): string {
+  const [first, ...more] = chatMessages(output)
+  return JSON.stringify(more.length === 0 ? (first ?? null) : [first, ...more])
 }
 
 /** Langfuse takes what belongs to a trace from any span of it. */

@@ -4,6 +4,8 @@
  * https://docs.langchain.com/langsmith/trace-with-opentelemetry (November 2026).
  */
 import { providerNameOf } from '../../core/gen-ai.ts'
+import { usdOf } from '../../core/money.ts'
+import { chatMessages } from '../chat-messages.ts'
 import { type Conversation, promptOf } from '../conversation.ts'
 import { DESTINATION_TYPES } from '../destination-types.ts'
 import type { DestinationKind } from '../kind.ts'
@@ -50,14 +52,18 @@ const runAttributes = (record: ExportRecord, conversation: Conversation | null):
     'langsmith.request.streaming': record.streamed,
     'gen_ai.system': providerNameOf(record.provider.slug),
     'gen_ai.usage.total_tokens': usage.promptTokens + usage.completionTokens,
-    'gen_ai.usage.input_token_details': JSON.stringify({
-      cache_read: usage.cacheReadTokens,
-      cache_creation: usage.cacheWriteTokens,
-    }),
+    'gen_ai.usage.input_token_details': JSON.stringify(inputDetails(record)),
     'gen_ai.usage.output_token_details': JSON.stringify({ reasoning: usage.reasoningTokens }),
+    'langsmith.usage_metadata': JSON.stringify(usageMetadata(record)),
+    'langsmith.metadata.ls_provider': record.provider.slug,
+    'langsmith.metadata.ls_model_name': record.model,
+    ...prefixed('langsmith.metadata.ls_', {
+      temperature: record.parameters.temperature,
+      max_tokens: record.parameters.maxTokens,
+    }),
     'gen_ai.response.service_tier': record.serviceTier,
-    'gen_ai.prompt': conversation && JSON.stringify({ messages: promptOf(conversation) }),
-    'gen_ai.completion': conversation && JSON.stringify({ messages: conversation.output }),
+    'gen_ai.prompt': conversation && JSON.stringify({ messages: chatMessages(promptOf(conversation)) }),
+    'gen_ai.completion': conversation && JSON.stringify({ choices: choicesOf(conversation) }),
   }
 }
 
@@ -66,3 +72,24 @@ const RUN_TYPES: { readonly [Type in ExportRecord['apiType']]?: string } = {
   rerank: 'retriever',
   tool: 'tool',
 }
+
+const inputDetails = ({ usage }: ExportRecord) => ({
+  cache_read: usage.cacheReadTokens,
+  cache_creation: usage.cacheWriteTokens,
+})
+
+/** With the cost that was charged: LangSmith would estimate one from its own list of prices. */
+function usageMetadata(record: ExportRecord): object {
+  const { usage, cost } = record
+  return {
+    input_tokens: usage.promptTokens,
+    output_tokens: usage.completionTokens,
+    total_tokens: usage.promptTokens + usage.completionTokens,
+    input_token_details: inputDetails(record),
+    output_token_details: { reasoning: usage.reasoningTokens },
+    ...(cost === null ? {} : { total_cost: usdOf(cost.totalNanoUsd) }),
+  }
+}
+
+const choicesOf = ({ output }: Conversation) =>
+  chatMessages(output).map((message, index) => ({ index, message }))

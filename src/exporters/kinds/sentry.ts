@@ -1,6 +1,6 @@
 /**
  * Sentry by OTLP: the address as the project's page shows it, and the public key of the DSN
- * (https://docs.sentry.io/concepts/otlp/, November 2026). Names beside the conventions': @sentry/core 11.12.0.
+ * (https://docs.sentry.io/concepts/otlp/, November 2026). Names beside the conventions': @sentry/node 11.12.0.
  */
 import { operationNameOf } from '../../core/gen-ai.ts'
 import { DESTINATION_TYPES } from '../destination-types.ts'
