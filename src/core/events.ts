@@ -50,6 +50,8 @@ export interface ServerToolCall {
   text: string
   /** The tool's own fields of an output item; empty while it runs. */
   item: JsonObject
+  /** The pages that it found. */
+  sources?: readonly { readonly url: string; readonly title: string; readonly published?: string }[]
   /** Of a tool of an MCP server: the server's label, and the tool's name there. */
   mcp?: { readonly label: string; readonly tool: string }
 }

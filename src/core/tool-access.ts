@@ -6,6 +6,8 @@ export interface ToolAccess {
   readonly web: WebAccess
   /** Of the caller's workspace. */
   readonly files: FileSearch
+  /** True if some endpoint of these models may run Anthropic's search itself. */
+  searchesItself(models: readonly string[]): boolean
   /**
    * The model of images that is called by this name; without a name the workspace's default image model. Throws a 400 with
    * the place if there is none.

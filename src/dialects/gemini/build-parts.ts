@@ -31,10 +31,17 @@ export function writePart(part: ContentPart, drop: Drop): JsonObject[] {
       return [inline(`audio/${part.format}`, part.data)]
     case 'file':
       return writeFile(part, drop)
-    case 'unknown':
-      drop(`content.${String(part.data['type'])}`)
-      return []
+    case 'unknown': {
+      const own = ownPartOf(part.data)
+      if (own === null) drop(`content.${String(part.data['type'])}`)
+      return own === null ? [] : [own]
+    }
   }
+}
+
+/** A program that the provider wrote and ran, or its result. Null: another part. */
+export function ownPartOf({ type: _, ...part }: JsonObject): JsonObject | null {
+  return isObject(part['executableCode']) || isObject(part['codeExecutionResult']) ? part : null
 }
 
 function writeFile(

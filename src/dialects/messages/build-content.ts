@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { asFilledText, defined } from '../../core/json.ts'
 import type { ContentPart } from '../../core/request.ts'
 import { type Drop, leaveOut } from '../dropped.ts'
-import { cacheMarkOf, isBlank } from './fields.ts'
+import { cacheMarkOf, isBlank, isOwnBlock } from './fields.ts'
 
 /**
  * | part | block |
@@ -11,7 +11,8 @@ import { cacheMarkOf, isBlank } from './fields.ts'
  * | text | `text`; one without a visible character is left out, the API refuses it |
  * | image | `image`, from base64 or an address |
  * | file | `document` from base64, plain text, an address or a file id; `image` for a data URL of one |
- * | audio, video, unknown | dropped by name |
+ * | unknown: a tool that the provider ran, and its result | as it came |
+ * | audio, video, other unknown ones | dropped by name |
  */
 export function writePart(part: ContentPart, drop: Drop): JsonObject[] {
   switch (part.type) {
@@ -27,7 +28,7 @@ export function writePart(part: ContentPart, drop: Drop): JsonObject[] {
     case 'video':
       return leaveOut('content.video_url', drop)
     case 'unknown':
-      return leaveOut(`content.${String(part.data.type)}`, drop)
+      return isOwnBlock(part.data) ? [part.data] : leaveOut(`content.${String(part.data.type)}`, drop)
   }
 }
 

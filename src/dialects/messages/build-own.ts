@@ -6,9 +6,8 @@ import { hasUnsignedTurn, type Traits } from '../claude.ts'
 import { type Drop, leaveOut } from '../dropped.ts'
 import { isSealed } from '../opaque.ts'
 import { sourceOf } from './build-content.ts'
-import { callIdOf, isBlank, NOT_SENT } from './fields.ts'
+import { callIdOf, isBlank, NOT_SENT, OWN_BLOCK } from './fields.ts'
 import { messagesBody } from './schema.ts'
-import { OWN_BLOCK } from './write-server-tool.ts'
 
 /**
  * The body of a caller of this dialect for a provider of it: what the caller sent, unknown fields at every level

@@ -28,3 +28,12 @@ export const callIdOf = (id: string): string => id.replace(/[^A-Za-z0-9_-]/g, '_
 
 /** Text that the API refuses (400 `text content blocks must contain non-whitespace text`). */
 export const isBlank = (text: unknown): boolean => isString(text) && text.trim() === ''
+
+/** Tells the blocks of the gateway's own tools from those of Anthropic, which alone are sent back to it. */
+export const OWN_BLOCK = 'srvtoolu_sluice_'
+
+/** A block of what ran at the provider, which takes it back as it came. */
+export const isOwnBlock = ({ type, id, tool_use_id }: JsonObject): boolean =>
+  isString(type) &&
+  /^(?:server_tool_use|mcp_tool_use|container_upload|compaction|[a-z_]{1,60}_tool_result)$/.test(type) &&
+  ![id, tool_use_id].some((each) => isString(each) && each.startsWith(OWN_BLOCK))

@@ -1,5 +1,6 @@
 import type { FormerCall, JsonObject, ServerToolCall } from '../../core/events.ts'
 import { fieldsOf, isString, objectsIn, textOf } from '../../core/json.ts'
+import { OWN_BLOCK } from './fields.ts'
 import { addBlock, type BlockState } from './write-state.ts'
 
 /**
@@ -14,12 +15,12 @@ export function writeServerTool(call: ServerToolCall, state: BlockState): void {
 }
 
 const blockIdOf = ({ id }: ServerToolCall): string => `${OWN_BLOCK}${id.replace(/[^A-Za-z0-9_]/g, '_')}`
-/** Tells the blocks of the gateway's own tools from those of Anthropic, which alone are sent back to it. */
-export const OWN_BLOCK = 'srvtoolu_sluice_'
 
-function contentOf({ name, status, text, item }: ServerToolCall): unknown {
+type Source = NonNullable<ServerToolCall['sources']>[number]
+
+function contentOf({ name, status, text, item, sources = [] }: ServerToolCall): unknown {
   if (status === 'failed') return { type: `${name}_tool_result_error`, error_code: 'unavailable' }
-  if (name === 'web_search') return objectsIn(fieldsOf(item['action'])['sources']).map(searchResult)
+  if (name === 'web_search') return sources.map(searchResult)
   if (name !== 'web_fetch') return [{ type: 'text', text }]
   const { url = null, title = null } = item
   const source = { type: 'text', media_type: 'text/plain', data: text }
@@ -27,12 +28,12 @@ function contentOf({ name, status, text, item }: ServerToolCall): unknown {
   return { type: 'web_fetch_result', url, content: document, retrieved_at: null }
 }
 
-const searchResult = ({ url, title = '' }: JsonObject): JsonObject => ({
+const searchResult = ({ url, title, published }: Source): JsonObject => ({
   type: 'web_search_result',
   url,
   title,
   encrypted_content: '',
-  page_age: null,
+  page_age: published ?? null,
 })
 
 /**

@@ -3,7 +3,7 @@ import { defined, isObject, isString, isText } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
 import type { Drop } from '../dropped.ts'
 import { carriedBy } from './carried.ts'
-import { ITEM, itemsOfDetails, REASONING_FORMAT } from './items.ts'
+import { ITEM, isOwnItem, itemsOfDetails, REASONING_FORMAT } from './items.ts'
 
 /** What a provider takes of former reasoning. */
 export interface ReplayRules {
@@ -67,8 +67,7 @@ function writeTurn(message: Message, rules: ReplayRules, drop: Drop): JsonObject
 
 /** Hosted tools' calls and the like: everything that is an item and no content part. */
 function writeOther(item: JsonObject, drop: Drop): JsonObject[] {
-  if (isString(item.type) && /_call(_output)?$|^mcp_|^compaction$|^item_reference$/.test(item.type))
-    return [item]
+  if (isOwnItem(item)) return [item]
   drop(`messages.content.${item.type}`)
   return []
 }

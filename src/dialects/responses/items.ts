@@ -79,6 +79,13 @@ export const shownOf = (response: JsonObject, event: JsonObject): JsonObject => 
 const WRITTEN_FIELDS = new Set(['output', 'usage'])
 const AROUND = new Set(['type', 'response', 'sequence_number'])
 
+/** An item of what ran at the provider, which takes it back as it came. */
+export const isOwnItem = ({ type }: JsonObject): boolean =>
+  isString(type) &&
+  type !== ITEM.functionCall &&
+  type !== ITEM.customToolCall &&
+  /_call(_output)?$|^mcp_|^compaction$|^item_reference$/.test(type)
+
 /** How the reasoning details of this dialect are marked: details of other formats mean nothing to its providers. */
 export const REASONING_FORMAT = 'openai-responses-v1'
 /** The format of details without one: their text is not OpenAI's, and OpenAI rejects it. */

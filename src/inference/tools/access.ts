@@ -2,7 +2,9 @@ import type { Caller } from '../../core/caller.ts'
 import { badRequest } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
 import type { ToolAccess } from '../../core/tool-access.ts'
+import { findVariant } from '../../core/variant.ts'
 import type { RunDeps } from '../generation.ts'
+import { dialectsOf } from '../routing/endpoint-dialects.ts'
 import { canOutput } from '../routing/kinds.ts'
 import { resolve } from '../routing/resolve.ts'
 
@@ -13,9 +15,20 @@ export const toolAccessOf = (
   { web, filesOf }: Pick<RunDeps, 'web' | 'filesOf'>,
 ): ToolAccess => ({
   web,
+  searchesItself: (models) => searchesItself(models, snapshot),
   files: filesOf(caller.workspace.id),
   imageModel: (name, place) => imageModel(name, place, caller, snapshot),
 })
+
+/** A provider of the same dialect may have the search although that is not known of it. */
+const searchesItself = (models: readonly string[], snapshot: Snapshot): boolean =>
+  models
+    .flatMap((name) => findVariant(name, snapshot.models)?.model.endpoints ?? [])
+    .some((endpoint) => {
+      const provider = snapshot.providersBySlug.get(endpoint.providerSlug)
+      if (provider === undefined) return false
+      return provider.quirks.searches === true || dialectsOf(provider, endpoint).includes('messages')
+    })
 
 function imageModel(name: string | undefined, place: string, caller: Caller, snapshot: Snapshot): string {
   const id = name ?? caller.workspace.defaultImageModel

@@ -113,7 +113,14 @@ export function createCallRunner(
         try {
           const result = await run(requested, args ?? {})
           const text = cut(result.text)
-          const call: ServerToolCall = { ...shared, status: 'completed', text, item: result.item ?? {} }
+          const { item = {}, sources } = result
+          const call: ServerToolCall = {
+            ...shared,
+            status: 'completed',
+            text,
+            item,
+            ...(sources && { sources }),
+          }
           return { call, message: asData(tool.name, text), result, refusal: null }
         } catch (error) {
           return failed(cut(sentenceOf(error)), refusalIn(error))

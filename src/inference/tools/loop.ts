@@ -4,6 +4,7 @@ import type { Finish, FrameBatch, InferenceFrame, InferenceFrames } from '../../
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Closing } from '../../core/result.ts'
 import type { SearchResult } from '../../core/web-access.ts'
+import { turnCollectorOf } from '../../dialects/turn-collectors.ts'
 import type { Conversation, Opening, StepLoop, StepTotals } from '../generation.ts'
 import { end } from '../pipeline.ts'
 import { throughPlugins } from '../plugins/frames.ts'
@@ -152,9 +153,9 @@ function settleStep(loop: Loop, ending: Ending): Promise<Closing> {
 async function* framesOf(loop: Loop, dispatched: Dispatched): InferenceFrames & AsyncGenerator<FrameBatch> {
   let answering = dispatched
   for (;;) {
-    const reader = readerOf(loop)
+    const reader = readerOf(loop, answering)
     yield* shownFrames(loop, answering, reader)
-    const { calls, result, requested, handedOver, finish } = reader.end()
+    const { calls, result, pieces, requested, handedOver, finish } = reader.end()
     loop.totals.tools.requested += requested
     loop.finish = handedOver > 0 || finish.reason !== 'tool_calls' ? finish : { ...finish, reason: 'stop' }
     loop.finishReasons.add(finish.reason)
@@ -173,6 +174,7 @@ async function* framesOf(loop: Loop, dispatched: Dispatched): InferenceFrames & 
     loop.stopped = reasonToStop(loop)
     loop.request = nextRequest(loop.request, answering.attempt, {
       said: result.choices[0],
+      pieces,
       calls,
       results,
       isLast: loop.stopped !== null,
@@ -185,12 +187,13 @@ async function* framesOf(loop: Loop, dispatched: Dispatched): InferenceFrames & 
 /** One text is the answer in these dialects: what the model says before a call is a paragraph of it. */
 const SEPARATORS: Readonly<Record<string, string>> = { chat: '\n\n', gemini: '\n\n' }
 
-const readerOf = ({ shown, asked, first, sources }: Loop): StepReader =>
+const readerOf = ({ shown, asked, first, sources }: Loop, { attempt }: Dispatched): StepReader =>
   createStepReader(
     shown,
     (name) => asked.byFunction.has(name),
     SEPARATORS[first.request.dialect ?? 'chat'] ?? '',
     sources,
+    turnCollectorOf(attempt.dialect),
   )
 
 /** The frames of a step for the caller. They are counted before, because the caller does not see all of them. */

@@ -1,11 +1,14 @@
 import type { Attempt } from '../../core/attempt.ts'
-import type { InferenceRequest, Message } from '../../core/request.ts'
+import type { ContentPart, InferenceRequest, Message, ToolCall } from '../../core/request.ts'
 import type { ResultChoice } from '../../core/result.ts'
+import type { TurnPiece } from '../../dialects/turn-pieces.ts'
 import type { EndedCall, WrittenCall } from './calls.ts'
 
 /** What one step said and called. */
 interface Step {
   readonly said: ResultChoice | undefined
+  /** The same in its order, with what only the provider's dialect has; null: it has nothing of that. */
+  readonly pieces: readonly TurnPiece[] | null
   readonly calls: readonly WrittenCall[]
   readonly results: readonly EndedCall[]
   /** The next step may call no tools. */
@@ -16,21 +19,9 @@ interface Step {
 export function nextRequest(
   request: InferenceRequest,
   { model, provider }: Attempt,
-  { said, calls, results, isLast }: Step,
+  { said, pieces, calls, results, isLast }: Step,
 ): InferenceRequest {
-  const { text = '', reasoning = '', reasoningDetails = [] } = said ?? {}
-  const turn: Message = {
-    role: 'assistant',
-    content: text === '' ? null : text,
-    toolCalls: calls.map(({ id, name, json, extra }) => ({
-      id,
-      name,
-      arguments: json.trim() === '' ? '{}' : json,
-      ...(extra && { extra }),
-    })),
-    ...(reasoning !== '' && { reasoning }),
-    ...(reasoningDetails.length > 0 && { reasoningDetails }),
-  }
+  const turns = turnsOf(said, pieces, callsOf(calls))
   const answers = results.map(
     ({ call, message }): Message => ({ role: 'tool', toolCallId: call.id, content: message }),
   )
@@ -39,10 +30,72 @@ export function nextRequest(
   const toolChoice = isLast ? 'none' : isForced ? 'auto' : asked
   return {
     ...request,
-    messages: [...request.messages, turn, ...answers],
+    messages: [...request.messages, ...turns, ...answers],
     ...(toolChoice && { toolChoice }),
     // The thoughts of the first step are signed by its provider.
     models: [...new Set([model.id, ...models])],
     preferences: { ...preferences, order: [...new Set([provider.slug, ...(preferences.order ?? [])])] },
   }
+}
+
+const callsOf = (calls: readonly WrittenCall[]): ToolCall[] =>
+  calls.map(({ id, name, json, extra }) => ({
+    id,
+    name,
+    arguments: json.trim() === '' ? '{}' : json,
+    ...(extra && { extra }),
+  }))
+
+/** What the model said, as turns. A thought begins a new one: providers want it in front of what it led to. */
+function turnsOf(
+  { text, reasoning, reasoningDetails = [] }: Partial<ResultChoice> = {},
+  pieces: readonly TurnPiece[] | null,
+  toolCalls: ToolCall[],
+): Message[] {
+  const turn = (content: Message['content'], details: Message['reasoningDetails'] = []): Message => ({
+    role: 'assistant',
+    content,
+    ...(details.length > 0 && { reasoningDetails: details }),
+  })
+  const turns =
+    pieces === null
+      ? [turn(text ? text : null, reasoningDetails)]
+      : segmentsOf(pieces, reasoningDetails).map(({ parts, details }) =>
+          turn(parts.length === 0 ? null : parts, details),
+        )
+  const last = turns.at(-1)
+  const thinking = turns.find(({ reasoningDetails: details }) => details) ?? turns[0]
+  if (thinking && reasoning) thinking.reasoning = reasoning
+  if (last) last.toolCalls = toolCalls
+  return turns
+}
+
+interface Segment {
+  readonly parts: ContentPart[]
+  readonly details: NonNullable<Message['reasoningDetails']>
+}
+
+/** A dialect whose thoughts are no pieces has all of them in front. */
+function segmentsOf(pieces: readonly TurnPiece[], all: NonNullable<Message['reasoningDetails']>): Segment[] {
+  const hasThoughts = pieces.some(({ type }) => type === 'thought')
+  let segment: Segment = { parts: [], details: hasThoughts ? [] : [...all] }
+  const segments = [segment]
+  for (const piece of pieces) {
+    if (piece.type === 'thought') {
+      if (segment.parts.length > 0) {
+        segment = { parts: [], details: [] }
+        segments.push(segment)
+      }
+      segment.details.push(...piece.details)
+    } else addPart(piece, segment.parts)
+  }
+  return segments
+}
+
+/** Pieces of a text that was streamed are one part. */
+function addPart(piece: Exclude<TurnPiece, { type: 'thought' }>, parts: ContentPart[]): void {
+  const last = parts.at(-1)
+  if (piece.type === 'own') parts.push({ type: 'unknown', data: piece.data })
+  else if (last?.type === 'text') last.text += piece.text
+  else parts.push({ type: 'text', text: piece.text })
 }

@@ -7,6 +7,7 @@ import type { FunctionTool, InferenceRequest, RoutedRequest, Tool, ToolChoice } 
 import type { WorkspaceRecord } from '../../core/snapshot.ts'
 import type { ToolAccess } from '../../core/tool-access.ts'
 import type { WebAccess } from '../../core/web-access.ts'
+import { isNativeSearch } from '../../dialects/native-search.ts'
 import { serverTools } from '../../tools/index.ts'
 import type { ServerTool } from '../../tools/tool.ts'
 import { withFormerCalls } from './former-calls.ts'
@@ -58,7 +59,7 @@ export function toolRequestOf(
 ): ToolRequest | null {
   if (request.tools.every(isFunction)) return null
   checkAllowed(request.tools, caller)
-  const toolOf = finderOf(request, access.web)
+  const toolOf = finderOf(request, access)
   // A request with a tool that another gateway runs goes there whole.
   if (
     (mcp === null && !request.tools.some((tool) => toolOf(tool) !== null)) ||
@@ -80,6 +81,7 @@ export function toolRequestOf(
       throw badRequest(`"${found.name}" is there twice: name each server tool once`, path)
     byFunction.set(name, { tool: found, type, parameters, path })
     byType.set(type, name)
+    if (isString(tool.data['name'])) byType.set(tool.data['name'], name)
     return [{ type: 'function', name, ...found.describe(parameters, path, access) } satisfies FunctionTool]
   })
   const { serverTool: _, ...rest } = request
@@ -127,9 +129,11 @@ export const typeOf = (tool: Tool): string =>
 
 /** Finds the gateway's tool of an entry; null: the entry is another kind of tool. */
 const finderOf =
-  (request: InferenceRequest, web: WebAccess) =>
+  (request: InferenceRequest, access: ToolAccess) =>
   (tool: Tool): ServerTool | null => {
+    const { web } = access
     const type = typeOf(tool)
+    if (isNativeSearch(tool)) return meansOurs(request, access) ? named('web_search') : null
     if (SHORTHANDS.has(type) && tool.type === 'other')
       return meansOwnSearch(tool.data, request, web) ? named('web_search') : null
     if (type === FILE_SEARCH && tool.type === 'other')
@@ -145,6 +149,10 @@ const namesOwnFiles = ({ vector_store_ids, file_ids }: JsonObject): boolean =>
   )
 
 const named = (name: string): ServerTool | null => serverTools.find((each) => each.name === name) ?? null
+
+/** Anthropic's search is the gateway's where no provider of the models has it, if the gateway has an engine. */
+const meansOurs = ({ dialect, models }: InferenceRequest, { web, searchesItself }: ToolAccess): boolean =>
+  dialect === 'messages' && !searchesItself(models) && hasEngine(web)
 
 /**
  * A shorthand names the search of the gateway if it names one of its engines; without an engine in chat completions, whose
@@ -170,14 +178,23 @@ function hasEngine(web: WebAccess): boolean {
 
 const NAMED = new Set(['type', 'parameters', 'cache_control'])
 
+/** Anthropic's tools have a date, and a name beside it. */
+const isDated = (type: string): boolean => /_\d{8}$/.test(type)
+const NAMED_DATED = new Set([...NAMED, 'name'])
+const renamed = ({ blocked_domains, ...parameters }: JsonObject): JsonObject =>
+  defined({ ...parameters, excluded_domains: blocked_domains ?? undefined })
+
 /** The parameters are a field of their own, or stand beside the type. */
 export function entryOf(data: JsonObject, { body }: InferenceRequest) {
   const type = String(data['type'])
   const at = asList(body['tools']).findIndex((tool) => isObject(tool) && tool['type'] === type)
   const isNested = isObject(data['parameters'])
+  const rest = restOf(data, isDated(type) ? NAMED_DATED : NAMED) ?? {}
   return {
     type,
-    parameters: isNested ? { ...fieldsOf(data['parameters']) } : withFilters(restOf(data, NAMED) ?? {}),
+    parameters: isNested
+      ? { ...fieldsOf(data['parameters']) }
+      : withFilters(isDated(type) ? renamed(rest) : rest),
     path: `tools[${at}]${isNested ? '.parameters' : ''}`,
   }
 }
@@ -219,7 +236,9 @@ function chosen(
   if (typeof choice !== 'object' || choice.type !== 'other') return choice
   if (mcp !== null && choice.data['type'] === 'mcp')
     return { type: 'function', name: mcpChoice(choice.data, byFunction) }
-  const name = byType.get(String(choice.data['type']))
+  // A choice of Messages has the name that Anthropic's own tools have beside their type.
+  const { type, name: own } = choice.data
+  const name = byType.get(String(type === 'tool' ? own : type))
   return name === undefined ? choice : { type: 'function', name }
 }
 

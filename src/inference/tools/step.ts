@@ -4,6 +4,7 @@ import { newToolCallId } from '../../core/ids.ts'
 import { asCount } from '../../core/json.ts'
 import type { InferenceResult } from '../../core/result.ts'
 import type { SearchResult } from '../../core/web-access.ts'
+import type { TurnCollector, TurnPiece } from '../../dialects/turn-pieces.ts'
 import { addEvent } from '../reply/collect.ts'
 import { MOST_ARGUMENT_CHARACTERS, type WrittenCall } from './calls.ts'
 
@@ -26,6 +27,8 @@ export interface StepReader {
 interface StepEnd {
   /** The text, the reasoning and the caller's own calls. */
   readonly result: InferenceResult
+  /** The turn with what only the provider's dialect has; null: it has nothing of that. */
+  readonly pieces: readonly TurnPiece[] | null
   readonly calls: readonly WrittenCall[]
   /** Calls beyond the bound are left out of the conversation. */
   readonly requested: number
@@ -69,13 +72,14 @@ interface Reading {
 
 /**
  * `separator`: between the texts of two steps, for dialects whose answer is one text. Calls of server tools, usage, the end
- * and what only the provider's own dialect has are left out.
+ * and what only the provider's own dialect has are left out for the caller; `turn` has the last for the next step.
  */
 export function createStepReader(
   shown: Shown,
   isServerTool: (name: string) => boolean,
   separator: string,
   sources: readonly SearchResult[],
+  turn: TurnCollector | null,
 ): StepReader {
   const reading: Reading = {
     shown,
@@ -94,6 +98,7 @@ export function createStepReader(
   }
   return {
     see(frame) {
+      turn?.see(frame)
       const events = withCitations(
         frame.events.flatMap((event) => shownOf(event, reading) ?? []),
         reading,
@@ -103,6 +108,7 @@ export function createStepReader(
     },
     end: () => ({
       result: reading.result,
+      pieces: turn?.pieces() ?? null,
       calls: [...reading.calls.values()].filter((call) => call !== null),
       requested: reading.requested,
       handedOver: reading.own.size,

@@ -49,12 +49,13 @@ const message = (content: readonly object[], stop_reason: string) => ({
 function blockEvents(block: Record<string, unknown>, index: number): object[] {
   const delta = (fields: object) => ({ type: 'content_block_delta', index, delta: fields })
   const { type, text, thinking, signature, input, ...rest } = block
+  const isCall = type === 'tool_use' || type === 'server_tool_use'
   const started = {
     type,
     ...rest,
     ...(type === 'text' && { text: '' }),
     ...(type === 'thinking' && { thinking: '', signature: '' }),
-    ...(type === 'tool_use' && { input: {} }),
+    ...(isCall && { input: {} }),
   }
   const json = JSON.stringify(input) ?? ''
   return [
@@ -67,7 +68,7 @@ function blockEvents(block: Record<string, unknown>, index: number): object[] {
           delta({ type: 'signature_delta', signature }),
         ]
       : []),
-    ...(type === 'tool_use'
+    ...(isCall
       ? [json.slice(0, 5), json.slice(5)].map((partial_json) =>
           delta({ type: 'input_json_delta', partial_json }),
         )
@@ -76,7 +77,7 @@ function blockEvents(block: Record<string, unknown>, index: number): object[] {
   ]
 }
 
-const messages =
+export const messagesReply =
   (content: readonly Record<string, unknown>[], stop_reason: string): Answer =>
   (seen) =>
     isStreamed(seen)
@@ -118,7 +119,7 @@ const functionCalls = SUMS.map((args, at) => ({
   status: 'completed',
 }))
 
-const responses =
+export const responsesReply =
   (output: readonly object[]): Answer =>
   (seen) => {
     const whole = {
@@ -220,8 +221,8 @@ export const ANSWER = 'It is 42, and 2.'
 export const TURNS: Readonly<Record<string, Turn>> = {
   messages: {
     upstreamId: 'claude-sonnet-4-5',
-    calls: messages(thoughtful, 'tool_use'),
-    answers: messages([{ type: 'text', text: ANSWER }], 'end_turn'),
+    calls: messagesReply(thoughtful, 'tool_use'),
+    answers: messagesReply([{ type: 'text', text: ANSWER }], 'end_turn'),
     field: 'messages',
     replayed: [
       { role: 'assistant', content: thoughtful },
@@ -238,8 +239,8 @@ export const TURNS: Readonly<Record<string, Turn>> = {
   },
   responses: {
     upstreamId: 'gpt-5',
-    calls: responses([reasoningItem, said('Let me see.'), ...functionCalls]),
-    answers: responses([said(ANSWER)]),
+    calls: responsesReply([reasoningItem, said('Let me see.'), ...functionCalls]),
+    answers: responsesReply([said(ANSWER)]),
     field: 'input',
     replayed: [
       reasoningItem,

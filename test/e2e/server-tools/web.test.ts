@@ -1,5 +1,7 @@
 /** Server tools that reach the web, through the loop, in the words of each dialect. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import Anthropic from '@anthropic-ai/sdk'
+import { API_KEY } from '../../gateway.ts'
 import { html, startSite } from '../../tools/web-fetch/page-server.ts'
 import { KEY_OF_ENGINE, startEngines } from '../../tools/web-search/engine-server.ts'
 import { ask, calls, STEP_USD, says, startTools } from './setup.ts'
@@ -21,7 +23,7 @@ const { upstream, gateway, results } = await startTools(
     SLUICE_SEARCH_URLS: `exa=${engines.url}/exa`,
     SLUICE_OUTBOUND_ALLOW: 'site.example',
   },
-  false,
+  true,
   async (host) => [host === 'site.example' ? '127.0.0.1' : '93.184.215.14'],
 )
 beforeEach(() => {
@@ -155,6 +157,62 @@ describe('web_search', () => {
     })
     expect(response.status).toBe(402)
     expect(engines.seen).toEqual([])
+  })
+
+  describe('of Claude’s own type, for a model of a provider without search', () => {
+    const own = {
+      type: 'web_search_20250305',
+      name: 'web_search',
+      max_uses: 1,
+      blocked_domains: ['blog.example.org'],
+    }
+    const asked = (more: object = {}) => ({
+      model: 'tiny',
+      max_tokens: 99,
+      messages: [{ role: 'user', content: 'news?' }],
+      tools: [own],
+      ...more,
+    })
+
+    test.each([false, true])('is the gateway’s, in Claude’s blocks, streamed: %p', async (stream) => {
+      script()
+      const client = new Anthropic({ apiKey: API_KEY, baseURL: `${gateway.url}/api`, maxRetries: 0 })
+      const body = { model: 'tiny', max_tokens: 99, messages: [{ role: 'user' as const, content: 'news?' }] }
+      // The client's own type of the tool is a union of literals.
+      Object.assign(body, { tools: [own] })
+      const { content } = stream
+        ? await client.messages.stream(body).finalMessage()
+        : await client.messages.create(body)
+      expect(content).toMatchObject([
+        { type: 'text', text: INTRO },
+        { type: 'server_tool_use', name: 'web_search', input: { query: 'news' } },
+        {
+          type: 'web_search_tool_result',
+          content: [
+            { type: 'web_search_result', url: 'https://news.example.com/first', title: 'First page' },
+            { type: 'web_search_result', title: 'Third page' },
+          ],
+        },
+        { type: 'text', text: TEXT },
+      ])
+      expect(engines.seen).toHaveLength(1)
+      expect(JSON.stringify(upstream.seen[0]?.body['tools'])).not.toContain('20250305')
+    })
+
+    test('is called if it is chosen', async () => {
+      script()
+      await reply('/messages', asked({ tool_choice: { type: 'tool', name: 'web_search' } }))
+      expect(upstream.seen[0]?.body['tool_choice']).toEqual({
+        type: 'function',
+        function: { name: 'web_search' },
+      })
+    })
+
+    test('has its options checked', async () => {
+      const response = await gateway.call('/messages', asked({ tools: [{ ...own, max_uses: 0 }] }))
+      expect(response.status).toBe(400)
+      expect((await response.json()).error.message).toStartWith('tools[0].max_uses: must be')
+    })
   })
 
   test('max_uses bounds the searches', async () => {
