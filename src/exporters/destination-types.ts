@@ -60,6 +60,10 @@ const matching = (field: ConfigField, pattern: RegExp, says: string): ConfigFiel
   check: (value) => (pattern.test(value) ? null : says),
 })
 
+/** A header carries it. */
+const inHeader = (field: ConfigField): ConfigField =>
+  matching(field, /^[\x20-\x7e]+$/, 'must be visible ASCII characters: it is sent in a header')
+
 /** Names between slashes. `.` and `..` are steps of a path to whatever reads the URL. */
 const OBJECT_PATH = /^(?!\.{1,2}(?:\/|$))[^/]+(?:\/(?!\.{1,2}(?:\/|$))[^/]+)*$/
 const NO_OBJECT_PATH = 'must be names with "/" between them, without "." and ".." as names'
@@ -80,8 +84,17 @@ function checkTemplate(template: string): string | null {
 
 /** Every kind takes `headers` besides, a map of texts. */
 export const DESTINATION_TYPES: Readonly<Record<DestinationType, readonly ConfigField[]>> = {
-  arize: [secret('apiKey'), secret('spaceKey'), text('modelId'), url('baseUrl', 'https://otlp.arize.com')],
-  braintrust: [secret('apiKey'), text('projectId'), url('baseUrl', 'https://api.braintrust.dev')],
+  arize: [
+    inHeader(secret('apiKey')),
+    inHeader(secret('spaceKey')),
+    text('modelId'),
+    url('baseUrl', 'https://otlp.arize.com'),
+  ],
+  braintrust: [
+    inHeader(secret('apiKey')),
+    inHeader(text('projectId')),
+    url('baseUrl', 'https://api.braintrust.dev'),
+  ],
   clickhouse: [
     { name: 'host', kind: 'host' },
     text('database'),
@@ -90,7 +103,7 @@ export const DESTINATION_TYPES: Readonly<Record<DestinationType, readonly Config
     text('table', 'OPENROUTER_TRACES'),
   ],
   datadog: [
-    secret('apiKey'),
+    inHeader(secret('apiKey')),
     matching(
       text('mlApp'),
       /^[\p{L}\p{N}_\-:./]{1,193}$/u,
@@ -103,20 +116,24 @@ export const DESTINATION_TYPES: Readonly<Record<DestinationType, readonly Config
     text('instanceId'),
     url('baseUrl', 'https://otlp-gateway-prod-us-west-0.grafana.net'),
   ],
-  langfuse: [text('publicKey'), secret('secretKey'), url('baseUrl', 'https://us.cloud.langfuse.com')],
+  langfuse: [
+    inHeader(text('publicKey')),
+    secret('secretKey'),
+    url('baseUrl', 'https://us.cloud.langfuse.com'),
+  ],
   langsmith: [
-    secret('apiKey'),
+    inHeader(secret('apiKey')),
     url('endpoint', 'https://api.smith.langchain.com'),
     text('project', 'main'),
-    optional(text('workspaceId')),
+    inHeader(optional(text('workspaceId'))),
   ],
-  newrelic: [secret('licenseKey'), choice('region', 'us', ['us', 'eu'])],
-  opik: [secret('apiKey'), text('workspace'), text('projectName')],
+  newrelic: [inHeader(secret('licenseKey')), choice('region', 'us', ['us', 'eu'])],
+  opik: [inHeader(secret('apiKey')), inHeader(text('workspace')), inHeader(text('projectName'))],
   'otel-collector': [url('endpoint')],
   posthog: [secret('apiKey'), url('endpoint', 'https://us.i.posthog.com')],
-  ramp: [secret('apiKey'), url('baseUrl', 'https://api.ramp.com/developer/v1/ai-usage/openrouter')],
+  ramp: [inHeader(secret('apiKey')), url('baseUrl', 'https://api.ramp.com/developer/v1/ai-usage/openrouter')],
   s3: [
-    secret('accessKeyId'),
+    inHeader(secret('accessKeyId')),
     secret('secretAccessKey'),
     matching(
       text('bucketName'),
@@ -129,11 +146,19 @@ export const DESTINATION_TYPES: Readonly<Record<DestinationType, readonly Config
       'must be the name of a region such as eu-central-1, or "auto"',
     ),
     optional(url('endpoint')),
-    optional(secret('sessionToken')),
+    inHeader(optional(secret('sessionToken'))),
     matching(text('prefix', 'openrouter-traces'), OBJECT_PATH, NO_OBJECT_PATH),
     { ...text('pathTemplate', '{prefix}/{date}'), check: checkTemplate },
   ],
-  sentry: [{ name: 'dsn', kind: 'dsn', isSecret: true }, url('otlpEndpoint')],
+  sentry: [
+    {
+      name: 'dsn',
+      kind: 'dsn',
+      isSecret: true,
+      check: (value) => (URL.parse(value)?.username ? null : 'must have the public key before the host'),
+    },
+    url('otlpEndpoint'),
+  ],
   snowflake: [
     {
       name: 'account',
@@ -143,18 +168,26 @@ export const DESTINATION_TYPES: Readonly<Record<DestinationType, readonly Config
           ? 'must be the account identifier alone, such as myorg-myaccount, without .snowflakecomputing.com'
           : null,
     },
-    secret('token'),
+    inHeader(secret('token')),
     text('database', 'SNOWFLAKE_LEARNING_DB'),
     text('schema', 'PUBLIC'),
     text('table', 'OPENROUTER_TRACES'),
     text('warehouse', 'COMPUTE_WH'),
   ],
-  weave: [secret('apiKey'), text('entity'), text('project'), url('baseUrl', 'https://trace.wandb.ai')],
+  weave: [
+    inHeader(secret('apiKey')),
+    text('entity'),
+    text('project'),
+    url('baseUrl', 'https://trace.wandb.ai'),
+  ],
   webhook: [url('url'), choice('method', 'POST', ['POST', 'PUT'])],
 }
 
 export const isDestinationType = (name: string): name is DestinationType =>
   Object.hasOwn(DESTINATION_TYPES, name)
+
+/** Of an otel-collector: `json` for collectors that do not read protobuf. It is not sent. */
+export const ENCODING_HEADER = 'x-sluice-encoding'
 
 /** The `config` of a destination: its fields, and `headers`. */
 export interface DestinationConfig {

@@ -112,6 +112,41 @@ runScenarios('destinations', () => admin.handler, [
     'config.headers',
   ),
   refused(
+    'a header of the connection',
+    webhook({ config: { url: 'https://a.example', headers: { Host: 'b.example' } } }),
+    'config.headers.Host',
+  ),
+  refused(
+    'an encoding that OTLP does not have',
+    webhook({
+      type: 'otel-collector',
+      config: { endpoint: 'https://a.example', headers: { 'X-Sluice-Encoding': 'xml' } },
+    }),
+    'config.headers.X-Sluice-Encoding',
+    'json or protobuf',
+  ),
+  refused(
+    'a DSN without its key',
+    webhook({
+      type: 'sentry',
+      config: { dsn: 'https://:secret@o1.ingest.example/2', otlpEndpoint: 'https://a.example' },
+    }),
+    'config.dsn',
+    'public key',
+  ),
+  refused(
+    'a region that New Relic does not have',
+    webhook({ type: 'newrelic', config: { licenseKey: 'key', region: 'asia' } }),
+    'config.region',
+    'us, eu',
+  ),
+  refused(
+    'a name that no header can carry',
+    webhook({ type: 'opik', config: { apiKey: 'key', workspace: '日本', projectName: 'p' } }),
+    'config.workspace',
+    'header',
+  ),
+  refused(
     'a masked secret',
     webhook({ type: 'langfuse', config: { publicKey: 'pk', secretKey: 'sk-l...1234' } }),
     'config.secretKey',

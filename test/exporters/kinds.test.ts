@@ -103,6 +103,15 @@ test('New Relic takes one megabyte, and its own region', async () => {
   expect((await callOf('newrelic', { config })).url).toBe('https://otlp.nr-data.net/v1/traces')
 })
 
+test('LangSmith is told of a project that no header can carry by the attribute alone', async () => {
+  const config = { fields: { ...CONFIGS.langsmith, project: '実験' }, headers: null }
+  const call = await callOf('langsmith', { config })
+  expect(call.headers).not.toHaveProperty('langsmith-project')
+  for (const span of readTraces(call).spans.slice(0, 2)) {
+    expect(span.attributes['langsmith.trace.session_name']).toBe('実験')
+  }
+})
+
 test('Arize and Weave name their project in the resource', async () => {
   expect(readTraces(await callOf('arize')).resource).toMatchObject({
     'openinference.project.name': 'my-project',

@@ -25,7 +25,8 @@ export const langsmith: DestinationKind = {
         url: tracesAt(endpoint, '/otel'),
         headers: {
           'x-api-key': apiKey,
-          'langsmith-project': project,
+          // The attribute has it too, for names that no header can carry.
+          ...(/^[\x20-\x7e]+$/.test(project) ? { 'langsmith-project': project } : {}),
           ...(workspaceId === undefined ? {} : { 'x-tenant-id': workspaceId }),
         },
         extras: (record, conversation) => ({

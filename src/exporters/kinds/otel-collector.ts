@@ -1,12 +1,9 @@
 /** Any receiver of OTLP over HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp, November 2026). */
-import { DESTINATION_TYPES } from '../destination-types.ts'
+import { DESTINATION_TYPES, ENCODING_HEADER } from '../destination-types.ts'
 import { lowerCased } from '../headers.ts'
 import type { DestinationKind } from '../kind.ts'
 import { TRACES_LIMITS, tracesAt, tracesCall } from '../otlp/call.ts'
 import { meaningOfOtlp } from '../otlp/meaning.ts'
-
-/** `json`: for collectors that do not read protobuf. It is not sent. */
-const ENCODING = 'x-sluice-encoding'
 
 export const otelCollector: DestinationKind = {
   type: 'otel-collector',
@@ -14,7 +11,7 @@ export const otelCollector: DestinationKind = {
   limits: TRACES_LIMITS,
   batchOf(records, context) {
     const { fields, headers } = context.config
-    const { [ENCODING]: encoding, ...others } = lowerCased(headers ?? {})
+    const { [ENCODING_HEADER]: encoding, ...others } = lowerCased(headers ?? {})
     const { endpoint = '' } = fields
     const config = { ...context.config, headers: others }
     return [

@@ -6,6 +6,7 @@ import {
   DESTINATION_TYPES,
   type DestinationConfig,
   type DestinationType,
+  ENCODING_HEADER,
 } from '../../../exporters/destination-types.ts'
 import { checkUrl, type OutboundAllow } from '../../../net/address.ts'
 
@@ -16,6 +17,8 @@ const HEADER_VALUE = /^[\x20-\x7e]*$/
 const LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/
 /** The ends of a shorter secret would reveal it. */
 const LEAST_SHOWN = 12
+/** Headers that say where a body goes and where it ends. */
+const OF_THE_CONNECTION = new Set(['host', 'content-length', 'transfer-encoding', 'connection'])
 const MASKED = /^(?:.{4})?\.\.\.(?:.{4})?$/
 
 /** First four characters, `...`, last four; of a short secret nothing. */
@@ -57,6 +60,7 @@ export function readConfig(
     if (value !== undefined) fields[field.name] = value
   }
   const read = { fields, headers: readHeaders(given['headers'], stored?.headers ?? null) }
+  if (type === 'otel-collector') checkEncoding(read.headers)
   if (stored !== undefined) refuseMoved(type, given, stored, read)
   return read
 }
@@ -165,10 +169,19 @@ function readHeaders(given: unknown, stored: DestinationConfig['headers']): Dest
     if (!HEADER_NAME.test(name))
       throw badRequest('contains a name that is not valid for a header', 'config.headers')
     const path = `config.headers.${name}`
+    if (OF_THE_CONNECTION.has(name.toLowerCase()))
+      throw badRequest('is set by the connection itself: leave it out', path)
     if (typeof value !== 'string' || value.length > MOST_CHARACTERS || !HEADER_VALUE.test(value)) {
       throw badRequest(`must be a text of at most ${MOST_CHARACTERS} visible ASCII characters`, path)
     }
     headers[name] = MASKED.test(value) ? unmasked(value, stored?.[name], path) : value
   }
   return headers
+}
+
+function checkEncoding(headers: DestinationConfig['headers']): void {
+  const [name, value] =
+    Object.entries(headers ?? {}).find(([name]) => name.toLowerCase() === ENCODING_HEADER) ?? []
+  if (value === undefined || value === 'json' || value === 'protobuf') return
+  throw badRequest('must be json or protobuf', `config.headers.${name}`)
 }
