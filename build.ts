@@ -72,9 +72,13 @@ async function compile({ outfile, target }: Job): Promise<void> {
 }
 
 /** What runs in a thread of its own is an entry point; its name in the executable is its path in src. */
-const workers = ['tools/web-fetch', 'tools/documents', 'plugins/context-compression', 'files/search'].map(
-  (folder) => join(import.meta.dir, 'src', folder, 'worker.ts'),
-)
+const workers = [
+  'delivery',
+  'tools/web-fetch',
+  'tools/documents',
+  'plugins/context-compression',
+  'files/search',
+].map((folder) => join(import.meta.dir, 'src', folder, 'worker.ts'))
 
 async function bundle(outfile: string, target: Job['target']): Promise<void> {
   const result = await Bun.build({

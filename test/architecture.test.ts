@@ -151,11 +151,11 @@ describe('each thing has its place', () => {
     expect(importing(/^drizzle-orm\/|^bun:sqlite$|^pg$|^postgres$/, isAllowed)).toEqual([])
   })
 
-  test('synchronous SQL: db, ledger, backup, and what the Snapshot is built from', () => {
+  test('synchronous SQL: db, ledger, delivery, backup, and what the Snapshot is built from', () => {
     // A change and the Snapshot with it are one turn, so the Snapshot reads at once, and routing with it.
     const built = ['admin/providers/stored.ts', 'admin/providers/models/overrides.ts']
     const isAllowed = (file: string): boolean =>
-      /^(db|ledger|backup|snapshot)\//.test(file) || built.includes(file)
+      /^(db|ledger|delivery|backup|snapshot)\//.test(file) || built.includes(file)
     expect(linesWith(/\bsync\b|\btransact\(/, isAllowed)).toEqual([])
     expect(
       linesWith(/\.(get|all|run)\(\)/, (file) => isAllowed(file) || !/^(admin|inference)\//.test(file)),

@@ -68,6 +68,8 @@ export interface GatewayOptions {
   address?: () => string
   /** Retries are bounded as in the product; absent: not, because the tests of a file share a gateway and its seconds. */
   boundsRetries?: boolean
+  /** Delivers to observability destinations; absent: generations wait for them. */
+  delivers?: boolean
   /** Listen on loopback, for tests about connections. */
   listens?: boolean
 }
@@ -107,6 +109,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     })
   const { database, bodies } = gateway.folder
   await routing.recordPrices()
+  if (options.delivers) deps.delivery.start()
   const server = options.listens
     ? Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 30, fetch: app })
     : null

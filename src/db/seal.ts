@@ -40,6 +40,14 @@ export const byokPlace = (row: { id: string; workspace_id: string; provider: str
   sentTo: [row.provider],
 })
 
+/** Where the config of an observability destination is sealed to. */
+export const destinationPlace = (row: { id: string; workspace_id: string }): Place => ({
+  table: 'observability_destinations',
+  column: 'sealed_config',
+  rowId: row.id,
+  workspaceId: row.workspace_id,
+})
+
 export interface Sealer {
   /** Names the secret key without telling it: eight hex digits. */
   readonly keyId: string

@@ -5,6 +5,7 @@
 export * from './budgets.ts'
 export * from './byok.ts'
 export * from './credentials.ts'
+export * from './delivery-tables.ts'
 export * from './destinations.ts'
 export * from './export-tables.ts'
 export * from './files.ts'

@@ -26,9 +26,10 @@ import { clientAddress, type OutboundAllow, parseOutboundAllow, parseTrustedProx
 import type { Resolve } from '../net/guarded.ts'
 import { createNames } from '../net/names.ts'
 import type { ByokSecrets } from '../snapshot/byok.ts'
-import { createSnapshotSource, type Routing } from '../snapshot/source.ts'
+import { createSnapshotSource, type Routing, type SnapshotSource } from '../snapshot/source.ts'
 import { openBodyStores } from './body-stores.ts'
 import type { DataFolder } from './data-folder.ts'
+import { openDelivery } from './delivery.ts'
 import type { Deps } from './deps.ts'
 import { openOwnLedger } from './ledger.ts'
 import type { Logger } from './log.ts'
@@ -87,9 +88,9 @@ export function assemble(parts: Parts): Assembled {
   const personNames = config.personNames === null ? [] : readNameList(config.personNames).names
   const observing = openObserving(config, now)
   const metrics = observing.observe
-  const ledger = openOwnLedger({ ...parts, database, logger, lateMs: options.lateMs, metrics })
-  const secrets = byokSecrets(sealer, logger)
-  const snapshot = createSnapshotSource(database, live.current(), secrets, builtinsWith(personNames))
+  const onExported = (): void => delivery.committed()
+  const ledger = openOwnLedger({ ...parts, database, logger, lateMs: options.lateMs, metrics, onExported })
+  const { delivery, snapshot } = openDelivery({ ...parts, logger, source: openSource(parts, personNames) })
   const recordPrices = createPriceRecorder(
     () => recordPricesOf(database, snapshot.current().models, now()),
     (error) => logger.error({ err: error }, 'the current prices of models could not be recorded'),
@@ -102,7 +103,8 @@ export function assemble(parts: Parts): Assembled {
   const stores = openBodyStores({ file: folder.bodies, sealer, config, logger, metrics, now })
   const accessLog = createAccessLog(() => logger.isLevelEnabled('info'), writeLine)
   const run = createRun({ ...parts, logger, accessLog, ledger, outboundAllow, resolve, stores, metrics })
-  const { close: closeMetrics, ...metricsDeps } = openMetrics({ ...parts, observing, snapshot, ledger, run })
+  const observed = { observing, snapshot, ledger, run, delivery }
+  const { close: closeMetrics, ...metricsDeps } = openMetrics({ ...parts, ...observed })
   const background = createBackgroundRuns()
   const deps: Deps = {
     ...edgeDeps(parts),
@@ -112,8 +114,7 @@ export function assemble(parts: Parts): Assembled {
     accessLog,
     database,
     sealer,
-    files,
-    uploads: uploadedFiles(files),
+    ...fileDeps(files),
     knowsNames: personNames.length > 0,
     once: createOnce({ database, sealer, now }),
     snapshot,
@@ -126,6 +127,7 @@ export function assemble(parts: Parts): Assembled {
     outboundAllow,
     names: createNames({ resolve }),
     run,
+    delivery,
     responses: { ...stores, store: stores.responses, background },
   }
   async function close(): Promise<void> {
@@ -135,6 +137,7 @@ export function assemble(parts: Parts): Assembled {
     closeRun(run)
     files.close()
     await background.close()
+    await delivery.close()
     try {
       await ledger.close()
     } finally {
@@ -145,9 +148,23 @@ export function assemble(parts: Parts): Assembled {
   return { deps, route, recordPrices, close }
 }
 
+const fileDeps = (files: FileStore) => ({ files, uploads: uploadedFiles(files) })
+
 function closeRun({ upstream, ticker, web, tokenPool, documents }: RunDeps): void {
   for (const one of [upstream, ticker, web, tokenPool, documents]) one.close()
 }
+
+const openSource = (
+  { config, options: { logger }, folder: { database }, sealer, live }: Parts,
+  personNames: readonly string[],
+): SnapshotSource =>
+  createSnapshotSource(
+    database,
+    live.current(),
+    byokSecrets(sealer, logger),
+    builtinsWith(personNames),
+    config.otlpEndpoint !== null,
+  )
 
 /** The dependencies of the outermost layer, see `edge.ts`. */
 function edgeDeps({ config, options: { logger }, now }: Parts) {

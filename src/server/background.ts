@@ -16,6 +16,7 @@ export function startBackground(config: Config, { deps, routing }: Gateway): { s
   const { log } = deps
   const discovery = config.discover ? discover(routing, log) : null
   const schedule = scheduleRefresh({ ...deps.refresh, every: config.modelsRefresh, log })
+  deps.delivery.start()
   const tasks = oneByOne([routing.recordPrices, () => warnOfPrices(routing, log)])
   return {
     stop() {

@@ -9,6 +9,7 @@ import type { Measurements } from '../core/measurements.ts'
 import type { UploadedFiles } from '../core/uploaded-file.ts'
 import type { Database } from '../db/database.ts'
 import type { Sealer } from '../db/seal.ts'
+import type { Delivery } from '../delivery/delivery.ts'
 import type { FileStore } from '../files/store.ts'
 import type { AccessLog } from '../http/access-log.ts'
 import type { BodyBudget } from '../http/body-budget.ts'
@@ -65,6 +66,8 @@ export interface Deps {
   readonly providers: ProviderDeps['providers']
   /** The dependencies of every generation. */
   readonly run: RunDeps
+  /** The delivery of generations to observability destinations. */
+  readonly delivery: Delivery
   /** Stored responses, and running background responses. */
   readonly responses: ResponsesDeps['responses']
   /** Private hosts that the operator allows in callers' URLs. */

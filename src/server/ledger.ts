@@ -12,6 +12,8 @@ interface LedgerParts {
   readonly lateMs: number | undefined
   readonly metrics: Pick<Metrics, 'committed'>
   hasRoom(): boolean
+  /** A commit has added to the outbox. */
+  onExported(): void
   now(): number
 }
 
@@ -26,6 +28,7 @@ export function openOwnLedger({
   lateMs,
   metrics,
   hasRoom,
+  onExported,
   now,
 }: LedgerParts): Ledger {
   const { ledger, recovered } = openLedger(database, {
@@ -34,6 +37,8 @@ export function openOwnLedger({
     roomWaitMs: config.roomWaitMs,
     lateMs,
     onCommit: metrics.committed,
+    exportsAll: config.otlpEndpoint !== null,
+    onExported,
     onFailure(error, waiting, failures) {
       if (failures === 0) logger.error({ err: error }, 'a row of the ledger cannot be written and is dropped')
       // Logged once: the writer retries every two seconds.

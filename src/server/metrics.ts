@@ -2,6 +2,8 @@ import type { Config } from '../config.ts'
 import type { Snapshot } from '../core/snapshot.ts'
 import { findVariant } from '../core/variant.ts'
 import { BODIES_FILE, DATABASE_FILE } from '../db/database.ts'
+import type { Delivery } from '../delivery/delivery.ts'
+import { exportStatus } from '../delivery/export-status.ts'
 import type { Incoming } from '../http/incoming.ts'
 import type { RunDeps } from '../inference/generation.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -38,6 +40,7 @@ export interface MetricsParts {
   readonly folder: DataFolder
   readonly snapshot: { current(): Snapshot }
   readonly ledger: Ledger
+  readonly delivery: Pick<Delivery, 'books'>
   readonly run: Pick<RunDeps, 'running' | 'health' | 'upstream'>
   now(): number
 }
@@ -71,13 +74,13 @@ export function openMetrics(parts: MetricsParts): OpenMetrics {
   }
 }
 
-function scrapeOf(store: MetricsStore, { folder, ledger, snapshot, run, now }: MetricsParts) {
+function scrapeOf(store: MetricsStore, { folder, ledger, snapshot, run, delivery, now }: MetricsParts) {
   const collect = createCollect({
     ledger,
     snapshot,
     ...run,
     calledEndpoints: store.calledEndpoints,
-    exportStatus: () => [],
+    exportStatus: () => exportStatus(delivery, now()),
     files: { [DATABASE_FILE]: folder.database.path, [BODIES_FILE]: folder.bodies.path },
     descriptors: ownDescriptors(),
     now,

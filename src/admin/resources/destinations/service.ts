@@ -5,10 +5,11 @@ import type { Caller } from '../../../core/caller.ts'
 import { badRequest, conflict, notFound } from '../../../core/errors.ts'
 import { newUuid } from '../../../core/ids.ts'
 import { selectRows } from '../../../db/columns.ts'
-import { type Database, unlessTaken } from '../../../db/database.ts'
+import { type Database, type Db, unlessTaken } from '../../../db/database.ts'
 import { newRow, storedOf, viewOf } from '../../../db/fields.ts'
-import type { Sealer } from '../../../db/seal.ts'
+import { destinationPlace, type Sealer } from '../../../db/seal.ts'
 import { apiKeys, type DestinationRow, destination, destinations } from '../../../db/tables.ts'
+import { beginCursor, endCursor } from '../../../delivery/cursors.ts'
 import {
   DESTINATION_TYPES,
   type DestinationConfig,
@@ -98,7 +99,8 @@ export async function createDestination(
     created_at: now,
     updated_at: now,
   })
-  await unlessTaken(createRow(deps, actor, destination, row), 'name', taken)
+  const further = (tx: Db) => [beginCursor(tx, id)]
+  await unlessTaken(createRow(deps, actor, destination, row, { further }), 'name', taken)
   return viewWith(deps, row)
 }
 
@@ -124,29 +126,25 @@ export async function updateDestination(
 
 const taken = () => conflict('name: this workspace has a destination of this name; take another')
 
-export const deleteDestination = async (deps: DestinationDeps, actor: Actor, id: string): Promise<void> =>
-  deleteRow(deps, actor, destination, await findDestination(deps, id))
+export async function deleteDestination(deps: DestinationDeps, actor: Actor, id: string): Promise<void> {
+  const row = await findDestination(deps, id)
+  await deleteRow(deps, actor, destination, row, (tx) => [
+    tx.delete(destinations).where(eq(destinations.id, row.id)),
+    ...endCursor(tx, row.id),
+  ])
+}
 
 /** Opens the config. Throws if the sealed value was changed or sealed with another secret key. */
-export const configOf = (
-  { sealer }: DestinationDeps,
-  { id, workspace_id: workspaceId, sealed_config }: DestinationRow,
-): DestinationConfig => JSON.parse(sealer.open(sealed_config, placeOf(id, workspaceId)))
+export const configOf = ({ sealer }: DestinationDeps, row: DestinationRow): DestinationConfig =>
+  JSON.parse(sealer.open(row.sealed_config, destinationPlace(row)))
 
 export function typeOf(name: string): DestinationType {
   if (!isDestinationType(name)) throw badRequest('is not a type that this version knows', 'type')
   return name
 }
 
-const placeOf = (rowId: string, workspaceId: string) => ({
-  table: 'observability_destinations',
-  column: 'sealed_config',
-  rowId,
-  workspaceId,
-})
-
 const sealed = ({ sealer }: DestinationDeps, id: string, workspaceId: string, config: DestinationConfig) =>
-  sealer.seal(JSON.stringify(config), placeOf(id, workspaceId))
+  sealer.seal(JSON.stringify(config), destinationPlace({ id, workspace_id: workspaceId }))
 
 const viewWith = (deps: DestinationDeps, row: DestinationRow): Destination => ({
   ...viewOf(destination, row),

@@ -1,0 +1,175 @@
+import type { DestinationKind } from '../exporters/kind.ts'
+import type { ExportRecord } from '../exporters/record.ts'
+import { backoffMs } from './backoff.ts'
+import { deliver, type Outcome } from './deliver.ts'
+import { type Gathered, gather, nothingGathered } from './gather.ts'
+import { gatherDepsOf, LATER_MS, type LaneState, leave, pauseLane, type Track } from './lane-state.ts'
+import type { Plan } from './stretch.ts'
+
+const LEAST_WAIT_MS = 1_000
+
+/** Sends one batch; without `given` it is read again. */
+export async function run(
+  lane: LaneState,
+  kind: DestinationKind,
+  track: Track,
+  plan: Plan,
+  given?: Gathered,
+): Promise<void> {
+  plan.state = 'sending'
+  lane.inFlight += 1
+  try {
+    const gathered = given ?? (await reread(lane, kind, track, plan))
+    if (gathered === null) return
+    if (gathered.items.length === 0) {
+      complete(lane, track, plan, gathered)
+      return
+    }
+    const records = gathered.items.map(({ record }) => (plan.isBare ? withoutContent(record) : record))
+    const outcome = await deliver(
+      lane.deps,
+      kind,
+      records,
+      contextOf(lane, plan, gathered),
+      lane.controller.signal,
+    )
+    judge(lane, track, plan, gathered, outcome)
+  } catch (error) {
+    plan.state = 'waiting'
+    failed(lane, unreadable(error), null)
+  } finally {
+    lane.inFlight -= 1
+    leave(lane)
+    lane.more()
+  }
+}
+
+/** The records of a plan; null: the plan was replaced, or cannot be read yet. */
+async function reread(
+  lane: LaneState,
+  kind: DestinationKind,
+  track: Track,
+  plan: Plan,
+): Promise<Gathered | null> {
+  const { stretch } = track
+  const gathered = nothingGathered(plan.after)
+  const upTo = plan.last
+  const verdict = await gather(gatherDepsOf(lane), gathered, { ...lane, stretch, kind, upTo })
+  if (verdict === 'later') {
+    plan.state = 'waiting'
+    block(lane, LATER_MS)
+    return null
+  }
+  if (verdict === 'full' && gathered.last < upTo) {
+    stretch.replace(plan, halvesOf(plan, gathered.last))
+    return null
+  }
+  return gathered
+}
+
+const contextOf = (lane: LaneState, plan: Plan, { items }: Gathered) => ({
+  destinationId: lane.destination.id,
+  config: lane.destination.config,
+  first: items[0]?.position ?? plan.after,
+  last: items.at(-1)?.position ?? plan.last,
+  now: lane.deps.clock.now(),
+  service: lane.deps.service,
+  isRepeat: plan.isRepeat,
+  isTest: false,
+})
+
+const withoutContent = (record: ExportRecord): ExportRecord => ({
+  ...record,
+  content: null,
+  contentMissing: record.contentMissing ?? 'full',
+})
+
+const halvesOf = (plan: Plan, middle: number): Plan[] => [
+  { ...plan, last: middle, state: 'waiting', isRepeat: true },
+  { ...plan, after: middle, state: 'waiting', isRepeat: true },
+]
+
+function judge(lane: LaneState, track: Track, plan: Plan, gathered: Gathered, outcome: Outcome): void {
+  const { tally } = lane
+  const { items } = gathered
+  plan.isRepeat = true
+  switch (outcome.kind) {
+    case 'accepted': {
+      const { rejected, message } = outcome
+      lane.failures = 0
+      lane.isFirst = false
+      tally.success()
+      tally.sent(items.length - rejected)
+      if (rejected > 0)
+        tally.rejected(rejected, message ?? `The destination refused ${rejected} of ${items.length} events`)
+      complete(lane, track, plan, gathered)
+      return
+    }
+    case 'retry':
+      plan.state = 'waiting'
+      failed(lane, outcome.message, outcome.afterMs)
+      return
+    case 'unauthorized':
+      plan.state = 'waiting'
+      pauseLane(lane, outcome.message)
+      return
+    default:
+      lane.isFirst = false
+      narrow(lane, track, plan, gathered, outcome)
+  }
+}
+
+/** The batch or one of its records is at fault: splits until that one is alone, which is tried without content. */
+function narrow(
+  lane: LaneState,
+  track: Track,
+  plan: Plan,
+  gathered: Gathered,
+  { kind, message, status }: Extract<Outcome, { kind: 'refused' | 'too-large' }>,
+): void {
+  const { tally } = lane
+  const [first, second] = gathered.items
+  if (first !== undefined && second !== undefined) {
+    const { items } = gathered
+    track.stretch.replace(plan, halvesOf(plan, items[Math.ceil(items.length / 2) - 1]?.position ?? plan.last))
+    return
+  }
+  if (kind === 'too-large' && !plan.isBare && first !== undefined && first.record.content !== null) {
+    track.stretch.replace(plan, [{ ...plan, state: 'waiting', isBare: true }])
+    return
+  }
+  if (kind === 'refused' && first !== undefined) tally.setAside(first.record.id, status, message)
+  else {
+    tally.dropped({ too_large: 1 })
+    tally.failure(message)
+  }
+  complete(lane, track, plan, gathered)
+}
+
+export function complete(lane: LaneState, track: Track, plan: Plan, { dropped, passed }: Gathered): void {
+  track.passed += passed
+  lane.tally.dropped(dropped)
+  track.stretch.done(plan)
+}
+
+/** Waits before the next try: as long as the destination asks for, else longer each time. */
+export function failed(lane: LaneState, message: string, afterMs: number | null): void {
+  if (lane.isStopped) return
+  lane.tally.failure(message)
+  if (lane.unblock !== null) return
+  lane.failures += 1
+  block(
+    lane,
+    afterMs === null ? backoffMs(lane.failures, lane.deps.random) : Math.max(LEAST_WAIT_MS, afterMs),
+  )
+}
+
+function block(lane: LaneState, ms: number): void {
+  lane.unblock ??= lane.deps.clock.after(ms, () => {
+    lane.unblock = null
+    lane.more()
+  })
+}
+
+export const unreadable = (error: unknown): string =>
+  `The queue could not be read (${error instanceof Error ? error.name : 'unknown error'})`

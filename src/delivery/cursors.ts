@@ -1,0 +1,101 @@
+import { desc, eq, sql } from 'drizzle-orm'
+import { type Database, type Db, transact, type Write } from '../db/database.ts'
+import { MOST_OF_ROW } from '../db/export-tables.ts'
+import { exportCursors, exportFailed } from '../db/tables.ts'
+import type { SetAside } from './report.ts'
+
+export type CursorRow = typeof exportCursors.$inferSelect
+
+const OUTBOX_END = `coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'export_outbox'), 0) * ${MOST_OF_ROW} + ${MOST_OF_ROW - 1}`
+
+/** The position of the last generation that was committed, also if its row was deleted since. */
+export const endOfOutbox = ({ file }: Database): number =>
+  file.query<{ position: number }, []>(`SELECT ${OUTBOX_END} AS position`).get()?.position ?? 0
+
+/** A new destination gets nothing that was settled before. In the transaction that creates it. */
+export const beginCursor = (tx: Db, destinationId: string): Write =>
+  tx
+    .insert(exportCursors)
+    .values({ destination_id: destinationId, position: sql`${sql.raw(OUTBOX_END)}`, dropped: {} })
+
+/** In the transaction that deletes the destination. */
+export const endCursor = (tx: Db, destinationId: string): Write[] => [
+  tx.delete(exportCursors).where(eq(exportCursors.destination_id, destinationId)),
+  tx.delete(exportFailed).where(eq(exportFailed.destination_id, destinationId)),
+]
+
+/** Reads the cursor of a destination, and begins it at the end of the outbox if it has none. */
+export function readCursor({ sync }: Database, destinationId: string): CursorRow {
+  const read = () =>
+    sync.select().from(exportCursors).where(eq(exportCursors.destination_id, destinationId)).get()
+  const known = read()
+  if (known !== undefined) return known
+  const position = sql`${sql.raw(OUTBOX_END)}`
+  sync.insert(exportCursors).values({ destination_id: destinationId, position, dropped: {} }).run()
+  const row = read()
+  if (row === undefined) throw new Error('the cursor of a destination was not stored')
+  return row
+}
+
+/** The most set-aside generations of a destination that are kept. */
+const MOST_FAILED = 1_000
+
+export interface CursorWrite {
+  readonly row: CursorRow
+  readonly setAside: readonly SetAside[]
+}
+
+/** Stores cursors with what was set aside. A destination that was deleted meanwhile is not stored again. */
+export function writeCursors(database: Database, writes: readonly CursorWrite[]): void {
+  const { file, sync } = database
+  transact(file, () => {
+    for (const { row, setAside } of writes) {
+      const { destination_id: id, ...columns } = row
+      sync.update(exportCursors).set(columns).where(eq(exportCursors.destination_id, id)).run()
+      const rows = setAside.slice(-MOST_FAILED).map(({ generationId, at, status, message }) => ({
+        destination_id: id,
+        generation_id: generationId,
+        failed_at: new Date(at),
+        status,
+        message,
+      }))
+      if (rows.length === 0) continue
+      sync.insert(exportFailed).values(rows).run()
+      const oldest = sync
+        .select({ id: exportFailed.id })
+        .from(exportFailed)
+        .where(eq(exportFailed.destination_id, id))
+        .orderBy(desc(exportFailed.id))
+        .limit(1)
+        .offset(MOST_FAILED)
+        .get()
+      if (oldest !== undefined)
+        sync
+          .delete(exportFailed)
+          .where(sql`${exportFailed.destination_id} = ${id} AND ${exportFailed.id} <= ${oldest.id}`)
+          .run()
+    }
+  })
+}
+
+/** Deleting takes its time from all requests. */
+const ROWS_OF_DELETE = 500
+const BYTES_OF_DELETE = 1_000_000
+
+/** Deletes some rows of the outbox that every destination has passed. True: there may be more. */
+export function deletePassed({ file }: Database, position: number): boolean {
+  const rows = file
+    .query<{ seq: number; bytes: number }, [number, number, number]>(
+      `SELECT seq, octet_length(generations) AS bytes FROM export_outbox WHERE seq <= ? AND seq * ${MOST_OF_ROW} + entries - 1 <= ? ORDER BY seq LIMIT ?`,
+    )
+    .all(Math.floor(position / MOST_OF_ROW), position, ROWS_OF_DELETE)
+  let bytes = 0
+  const some = rows.filter((row) => {
+    bytes += row.bytes
+    return bytes <= BYTES_OF_DELETE || row === rows[0]
+  })
+  const newest = some.at(-1)
+  if (newest === undefined) return false
+  file.query<unknown, [number]>('DELETE FROM export_outbox WHERE seq <= ?').run(newest.seq)
+  return some.length < rows.length || rows.length === ROWS_OF_DELETE
+}

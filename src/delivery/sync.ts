@@ -1,0 +1,49 @@
+import type { Database } from '../db/database.ts'
+import { type Book, type DeliveryEvent, openBook } from './book.ts'
+import { endOfOutbox, readCursor } from './cursors.ts'
+import type { StoredDestination } from './stored.ts'
+
+export interface SyncOptions {
+  readonly database: Database
+  /** Every destination, with its opened config. */
+  destinations(): StoredDestination[]
+  /** For the audit log. */
+  onEvent(event: DeliveryEvent): void
+}
+
+/** Ends the pause in the book; null: it was not paused. */
+export function resumed(book: Book | undefined): DeliveryEvent | null {
+  if (book === undefined || book.row.paused_at === null) return null
+  book.row = { ...book.row, paused_at: null }
+  book.standing = 'delivering'
+  return { verb: 'resume', destination: book.destination, details: {} }
+}
+
+/** Brings the books up to date with the stored destinations. Returns the changed ones; null: nothing has changed. */
+export function sync(
+  { database, destinations, onEvent }: SyncOptions,
+  books: Map<string, Book>,
+): string[] | null {
+  const stored = destinations()
+  const ids = new Set(stored.map(({ destination }) => destination.id))
+  const gone = [...books.keys()].filter((id) => !ids.has(id))
+  for (const id of gone) books.delete(id)
+  const changed: string[] = []
+  for (const { destination, version } of stored) {
+    const book = books.get(destination.id)
+    if (book?.version === version) continue
+    changed.push(destination.id)
+    if (book === undefined) {
+      books.set(destination.id, openBook(destination, version, readCursor(database, destination.id)))
+      continue
+    }
+    const event = resumed(book)
+    if (event !== null) onEvent(event)
+    // What was settled while it was disabled is not sent.
+    const isEnabled = destination.enabled && !book.destination.enabled
+    if (isEnabled) book.row = { ...book.row, position: endOfOutbox(database) }
+    book.standing = destination.enabled ? 'delivering' : 'disabled'
+    Object.assign(book, { destination, version, isDirty: true } satisfies Partial<Book>)
+  }
+  return changed.length + gone.length === 0 ? null : changed
+}

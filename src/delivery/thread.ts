@@ -1,0 +1,116 @@
+import { openForReading } from '../db/database.ts'
+import { makeSealer } from '../db/seal.ts'
+import type { DeliveryReply, DestinationCall } from '../exporters/kind.ts'
+import { KINDS } from '../exporters/kinds/index.ts'
+import { type OutboundAllow, parseOutboundAllow } from '../net/address.ts'
+import { guardedFetch } from '../net/guarded.ts'
+import { createBacklog, type OutboxRow } from './backlog.ts'
+import { systemClock } from './clock.ts'
+import { OWN_TELEMETRY } from './destination.ts'
+import { createEngine, type Engine } from './engine.ts'
+import type { FromWorker, Opening, ToWorker } from './messages.ts'
+import { readOutbox } from './outbox-reader.ts'
+import { type ExportStores, recordsOf } from './record-of.ts'
+import { readLedger } from './replay.ts'
+
+/** The end of the delivery that runs in a thread of its own. */
+export interface DeliveryThread {
+  receive(message: ToWorker): void
+}
+
+export function openDelivery(post: (message: FromWorker) => void): DeliveryThread {
+  let engine: Engine | null = null
+  return {
+    receive(message) {
+      if (message.kind === 'open') engine = engineOf(message, post)
+      else if (engine !== null) pass(engine, message, post)
+    },
+  }
+}
+
+function pass(
+  engine: Engine,
+  message: Exclude<ToWorker, Opening>,
+  post: (message: FromWorker) => void,
+): void {
+  switch (message.kind) {
+    case 'lanes':
+      engine.setLanes(message.lanes, new Set(message.changed))
+      break
+    case 'wake':
+      engine.wake()
+      break
+    case 'resume':
+      engine.resume(message.id)
+      break
+    case 'discard':
+      engine.discard(message.id)
+      break
+    case 'replay':
+      engine.replay(message.id, message.replay)
+      break
+    case 'stop':
+      void engine.stop(message.ms).finally(() => post({ kind: 'stopped' }))
+  }
+}
+
+function engineOf(
+  { ledger, bodies, secretKey, outboundAllow, ownHost, maxAgeMs, maxBytes, service }: Opening,
+  post: (message: FromWorker) => void,
+): Engine {
+  const stores: ExportStores = {
+    ledger: openForReading(ledger),
+    bodies: openForReading(bodies),
+    sealer: makeSealer(secretKey),
+  }
+  const allow = parseOutboundAllow(outboundAllow)
+  // The operator names the collector of our own telemetry, which is often on a private host; others may not use it.
+  const allowOwn = ownHost === null ? allow : { ...allow, hosts: new Set([...allow.hosts, ownHost]) }
+  return createEngine({
+    clock: systemClock,
+    random: Math.random,
+    service,
+    maxAgeMs,
+    kindOf: (type) => KINDS[type],
+    backlog: createBacklog(rowsOf(stores), { maxAgeMs, maxBytes }),
+    readOutbox: (after, most) => readOutbox(stores.ledger, after, most),
+    readLedger: (after, to, most) => readLedger(stores.ledger, after, to, most),
+    recordsOf: (entries, destination) => recordsOf(entries, destination, stores),
+    send: (call, id, signal) => send(call, signal, id === OWN_TELEMETRY ? allowOwn : allow),
+    report: (reports) => post({ kind: 'reports', reports }),
+  })
+}
+
+const rowsOf =
+  ({ ledger: { file } }: ExportStores) =>
+  (after: number, most: number): OutboxRow[] =>
+    file
+      .query<OutboxRow, [number, number]>(
+        'SELECT seq, committed_at AS committedAt, entries, octet_length(generations) AS bytes FROM export_outbox WHERE seq > ? ORDER BY seq LIMIT ?',
+      )
+      .all(after, most)
+
+const REPLY_BYTES = 64 * 1024
+/** Beyond the patience of the delivery, which ends a call before. */
+const LAST_RESORT_MS = 120_000
+
+/** One call through the guarded client. A redirect is a reply like others: it is not followed. */
+export async function send(
+  { url, method, headers, body, gzip }: DestinationCall,
+  signal: AbortSignal,
+  allow: OutboundAllow,
+): Promise<DeliveryReply> {
+  const isCompressed = gzip === true && method !== 'GET'
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
+  const reply = await guardedFetch(url, {
+    method,
+    headers: isCompressed ? { ...headers, 'content-encoding': 'gzip' } : headers,
+    ...(method === 'GET' ? {} : { body: isCompressed ? Bun.gzipSync(bytes) : bytes }),
+    limitBytes: REPLY_BYTES,
+    timeoutMs: LAST_RESORT_MS,
+    maxRedirects: 0,
+    signal,
+    allow,
+  })
+  return { status: reply.status, headers: new Headers(reply.headers), body: reply.body }
+}
