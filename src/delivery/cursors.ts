@@ -1,6 +1,6 @@
 import { desc, eq, sql } from 'drizzle-orm'
 import { type Database, type Db, transact, type Write } from '../db/database.ts'
-import { MOST_OF_ROW } from '../db/export-tables.ts'
+import { MOST_OF_ROW, type OutboxGeneration } from '../db/export-tables.ts'
 import { exportCursors, exportFailed } from '../db/tables.ts'
 import type { SetAside } from './report.ts'
 
@@ -80,22 +80,41 @@ export function writeCursors(database: Database, writes: readonly CursorWrite[])
 
 /** Deleting takes its time from all requests. */
 const ROWS_OF_DELETE = 500
-const BYTES_OF_DELETE = 1_000_000
+const CHARACTERS_OF_DELETE = 500_000
 
-/** Deletes some rows of the outbox that every destination has passed. True: there may be more. */
-export function deletePassed({ file }: Database, position: number): boolean {
+export interface Passed {
+  /** Generations whose content was to be stored for destinations. */
+  readonly withContent: readonly string[]
+  /** There may be more to delete. */
+  readonly isMore: boolean
+}
+
+/** Deletes some rows of the outbox that every destination has passed. */
+export function deletePassed({ file }: Database, position: number): Passed {
   const rows = file
-    .query<{ seq: number; bytes: number }, [number, number, number]>(
-      `SELECT seq, octet_length(generations) AS bytes FROM export_outbox WHERE seq <= ? AND seq * ${MOST_OF_ROW} + entries - 1 <= ? ORDER BY seq LIMIT ?`,
+    .query<{ seq: number; generations: string }, [number, number, number]>(
+      `SELECT seq, generations FROM export_outbox WHERE seq <= ? AND seq * ${MOST_OF_ROW} + entries - 1 <= ? ORDER BY seq LIMIT ?`,
     )
-    .all(Math.floor(position / MOST_OF_ROW), position, ROWS_OF_DELETE)
-  let bytes = 0
-  const some = rows.filter((row) => {
-    bytes += row.bytes
-    return bytes <= BYTES_OF_DELETE || row === rows[0]
-  })
-  const newest = some.at(-1)
-  if (newest === undefined) return false
-  file.query<unknown, [number]>('DELETE FROM export_outbox WHERE seq <= ?').run(newest.seq)
-  return some.length < rows.length || rows.length === ROWS_OF_DELETE
+    .iterate(Math.floor(position / MOST_OF_ROW), position, ROWS_OF_DELETE)
+  const withContent: string[] = []
+  let [newest, count, characters] = [0, 0, 0]
+  for (const { seq, generations } of rows) {
+    newest = seq
+    count += 1
+    characters += generations.length
+    if (generations.includes('"content":true')) withContent.push(...idsWithContent(generations))
+    if (characters > CHARACTERS_OF_DELETE) break
+  }
+  if (count === 0) return { withContent, isMore: false }
+  file.query<unknown, [number]>('DELETE FROM export_outbox WHERE seq <= ?').run(newest)
+  return { withContent, isMore: count === ROWS_OF_DELETE || characters > CHARACTERS_OF_DELETE }
+}
+
+function idsWithContent(generations: string): string[] {
+  try {
+    const read: readonly OutboxGeneration[] = JSON.parse(generations)
+    return read.filter(({ note }) => note.content === true).map(({ id }) => id)
+  } catch {
+    return []
+  }
 }

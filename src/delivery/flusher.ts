@@ -4,6 +4,8 @@ import { deletePassed, writeCursors } from './cursors.ts'
 
 export interface FlusherOptions {
   readonly database: Database
+  /** Every destination has passed these: their content is deleted. */
+  forgetContents(generationIds: readonly string[]): void
   onError(error: unknown): void
 }
 
@@ -12,7 +14,10 @@ export const FLUSH_MS = 500
 const MORE_MS = 20
 
 /** Stores cursors, and deletes what every destination has passed. */
-export function createFlusher({ database, onError }: FlusherOptions, books: ReadonlyMap<string, Book>) {
+export function createFlusher(
+  { database, forgetContents, onError }: FlusherOptions,
+  books: ReadonlyMap<string, Book>,
+) {
   let timer: Timer | undefined
   function store(): void {
     const dirty = [...books.values()].filter(({ isDirty }) => isDirty)
@@ -28,7 +33,9 @@ export function createFlusher({ database, onError }: FlusherOptions, books: Read
     timer = undefined
     try {
       store()
-      if (deletePassed(database, passedBy(books))) later(MORE_MS)
+      const { withContent, isMore } = deletePassed(database, passedBy(books))
+      if (withContent.length > 0) forgetContents(withContent)
+      if (isMore) later(MORE_MS)
     } catch (error) {
       onError(error)
       later(FLUSH_MS)

@@ -8,9 +8,10 @@ import { createBacklog, type OutboxRow } from './backlog.ts'
 import { systemClock } from './clock.ts'
 import { OWN_TELEMETRY } from './destination.ts'
 import { createEngine, type Engine } from './engine.ts'
+import type { ExportStores } from './export-stores.ts'
 import type { FromWorker, Opening, ToWorker } from './messages.ts'
 import { readOutbox } from './outbox-reader.ts'
-import { type ExportStores, recordsOf } from './record-of.ts'
+import { recordsOf } from './record-of.ts'
 import { readLedger } from './replay.ts'
 
 /** The end of the delivery that runs in a thread of its own. */

@@ -27,7 +27,7 @@ import type { Resolve } from '../net/guarded.ts'
 import { createNames } from '../net/names.ts'
 import type { ByokSecrets } from '../snapshot/byok.ts'
 import { createSnapshotSource, type Routing, type SnapshotSource } from '../snapshot/source.ts'
-import { openBodyStores } from './body-stores.ts'
+import { type BodyStores, openBodyStores } from './body-stores.ts'
 import type { DataFolder } from './data-folder.ts'
 import { openDelivery } from './delivery.ts'
 import type { Deps } from './deps.ts'
@@ -90,17 +90,19 @@ export function assemble(parts: Parts): Assembled {
   const metrics = observing.observe
   const onExported = (): void => delivery.committed()
   const ledger = openOwnLedger({ ...parts, database, logger, lateMs: options.lateMs, metrics, onExported })
-  const { delivery, snapshot } = openDelivery({ ...parts, logger, source: openSource(parts, personNames) })
-  const recordPrices = createPriceRecorder(
-    () => recordPricesOf(database, snapshot.current().models, now()),
-    (error) => logger.error({ err: error }, 'the current prices of models could not be recorded'),
-  )
+  const stores = openBodyStores({ file: folder.bodies, sealer, config, logger, metrics, now })
+  const { delivery, snapshot } = openDelivery({
+    ...parts,
+    logger,
+    source: openSource(parts, personNames),
+    stores,
+  })
+  const recordPrices = priceRecorder(parts, snapshot)
   const route = (changed: Routing): void => {
     snapshot.route(changed)
     run.health.forgetUnknown()
     recordPrices()
   }
-  const stores = openBodyStores({ file: folder.bodies, sealer, config, logger, metrics, now })
   const accessLog = createAccessLog(() => logger.isLevelEnabled('info'), writeLine)
   const run = createRun({ ...parts, logger, accessLog, ledger, outboundAllow, resolve, stores, metrics })
   const observed = { observing, snapshot, ledger, run, delivery }
@@ -121,8 +123,7 @@ export function assemble(parts: Parts): Assembled {
     ledger,
     retention: retentionOf(config.ledgerRetentionDays, config.ledgerMaxMb),
     measurements: run.measurements,
-    contents: stores.contents,
-    exportContents: stores.exportContents,
+    ...contentDeps(stores),
     lists: createCatalogLists(snapshot),
     outboundAllow,
     names: createNames({ resolve }),
@@ -147,6 +148,17 @@ export function assemble(parts: Parts): Assembled {
   }
   return { deps, route, recordPrices, close }
 }
+
+const priceRecorder = (
+  { folder: { database }, options: { logger }, now }: Parts,
+  snapshot: Pick<SnapshotSource, 'current'>,
+) =>
+  createPriceRecorder(
+    () => recordPricesOf(database, snapshot.current().models, now()),
+    (error) => logger.error({ err: error }, 'the current prices of models could not be recorded'),
+  )
+
+const contentDeps = ({ contents, exportContents }: BodyStores) => ({ contents, exportContents })
 
 const fileDeps = (files: FileStore) => ({ files, uploads: uploadedFiles(files) })
 

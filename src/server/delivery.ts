@@ -8,6 +8,7 @@ import { ownTelemetry, readDestinations } from '../delivery/stored.ts'
 import { hostOf } from '../net/address.ts'
 import type { SnapshotSource } from '../snapshot/source.ts'
 import { version } from '../version.ts'
+import type { BodyStores } from './body-stores.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { Logger } from './log.ts'
 import { HOUR_MS, MEGABYTE } from './units.ts'
@@ -18,11 +19,12 @@ interface DeliveryParts {
   readonly sealer: Sealer
   readonly logger: Logger
   readonly source: SnapshotSource
+  readonly stores: Pick<BodyStores, 'exportContents'>
   now(): number
 }
 
 /** Opens the delivery of the data folder, which begins with `start`, and the snapshot that keeps it up to date. */
-export function openDelivery({ config, folder, sealer, logger, source, now }: DeliveryParts): {
+export function openDelivery({ config, folder, sealer, logger, source, stores, now }: DeliveryParts): {
   readonly delivery: Delivery
   readonly snapshot: SnapshotSource
 } {
@@ -59,6 +61,7 @@ export function openDelivery({ config, folder, sealer, logger, source, now }: De
       logEvent(logger, event)
       audit(event)
     },
+    forgetContents: (ids) => void stores.exportContents.forget(ids),
     onCrash: (error, retryMs) =>
       logger.error(
         { err: error, retry_ms: retryMs },
