@@ -1,10 +1,9 @@
 /** Observability destinations: one line for each field. */
 import { Type } from '@sinclair/typebox'
-import type { JsonObject } from '../core/events.ts'
 import { inWorkspace } from '../http/schemas.ts'
 import { json, table, text, uniqueIndex } from './columns.ts'
 import * as field from './fields.ts'
-import { filterRules, withoutGaps } from './filter-rules.ts'
+import { type FilterRules, filterRules, withoutGaps } from './filter-rules.ts'
 import { flag, samplingRate, shownUuid, textsOf, wordOf, words } from './kinds.ts'
 import { ofWorkspace } from './table-parts.ts'
 
@@ -22,7 +21,7 @@ const regions = {
   store: (named: readonly string[]) => [...new Set(named.map((name) => (name === 'eu' ? 'europe' : name)))],
 }
 const rules = {
-  column: json<JsonObject>(),
+  column: json<FilterRules>(),
   body: filterRules,
   view: Type.Record(Type.String(), Type.Unknown()),
   store: withoutGaps,

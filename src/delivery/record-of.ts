@@ -3,6 +3,7 @@ import type { ExportNote } from '../core/export-note.ts'
 import { ROUTES } from '../core/export-note.ts'
 import { TAG_LABEL } from '../core/generation.ts'
 import type { Database } from '../db/database.ts'
+import type { FilterRules } from '../db/filter-rules.ts'
 import { apiKeys, generations, workspaces } from '../db/tables.ts'
 import type { ExportCost, ExportRecord } from '../exporters/record.ts'
 import type { GenerationRow } from '../ledger/row.ts'
@@ -10,6 +11,8 @@ import { attemptsOf, errorOf, truthOf } from './attempts-of.ts'
 import { withContents } from './contents-of.ts'
 import type { ExportStores, Outcome } from './export-stores.ts'
 import type { OutboxEntry } from './outbox-reader.ts'
+import { factsOf, withTexts } from './rule-facts.ts'
+import { type CompiledRules, compileRules, type RuleFacts } from './rules.ts'
 import { isInSample } from './sampling.ts'
 import { traceOf } from './trace-of.ts'
 
@@ -22,6 +25,7 @@ export interface ExportSettings {
   /** Null: all keys. */
   readonly apiKeyHashes: readonly string[] | null
   readonly regions: readonly string[]
+  readonly filterRules: FilterRules | null
   /** Whether costs, the key and user, and the calling application are sent. */
   readonly cost: boolean
   readonly identity: boolean
@@ -38,12 +42,36 @@ export async function recordsOf(
   const own = entries.filter((entry) => workspaceId === null || entry.workspaceId === workspaceId)
   if (own.length === 0) return entries.map(() => null)
   const read = await readRows(own, stores.ledger)
-  const drafts = entries.map((entry): Outcome => {
-    if (workspaceId !== null && entry.workspaceId !== workspaceId) return null
+  const rules = compileRules(destination.filterRules)
+  const drafts = entries.map((entry): Draft => {
+    if (workspaceId !== null && entry.workspaceId !== workspaceId) return EXCLUDED
     const row = read.rows.get(entry.generationId)
-    return row === undefined ? 'gone' : recordOf(row, entry.note, destination, read)
+    return row === undefined ? GONE : draftOf(row, entry.note, { destination, rules, read })
   })
-  return destination.privacyMode ? drafts : withContents(drafts, entries, stores)
+  if (destination.privacyMode) return drafts.map(({ outcome }) => outcome)
+  const outcomes = await withContents(
+    drafts.map(({ outcome }) => outcome),
+    entries,
+    stores,
+  )
+  return rules.needsContent ? outcomes.map((outcome, at) => selected(outcome, drafts[at], rules)) : outcomes
+}
+
+/** An outcome without content, and what rules on the content are tested on; null: they need not be. */
+interface Draft {
+  readonly outcome: Outcome
+  readonly facts: RuleFacts | null
+}
+
+const EXCLUDED: Draft = { outcome: null, facts: null }
+const GONE: Draft = { outcome: 'gone', facts: null }
+
+/** Applies rules that read the content. */
+function selected(outcome: Outcome, draft: Draft | undefined, rules: CompiledRules): Outcome {
+  const facts = draft?.facts ?? null
+  if (typeof outcome !== 'object' || outcome === null || facts === null) return outcome
+  const all = outcome.content === null ? facts : withTexts(facts, outcome.content)
+  return rules.takes(all) ? outcome : null
 }
 
 interface Read {
@@ -73,24 +101,38 @@ async function readRows(entries: readonly OutboxEntry[], { db }: Database): Prom
   }
 }
 
+interface Drafting {
+  readonly destination: ExportSettings
+  readonly rules: CompiledRules
+  readonly read: Pick<Read, 'workspaceNames' | 'keyNames'>
+}
+
+function draftOf(row: GenerationRow, note: ExportNote | null, { destination, rules, read }: Drafting): Draft {
+  const { apiKeyHashes, regions, samplingRate, privacyMode } = destination
+  if (apiKeyHashes !== null && !apiKeyHashes.includes(row.key_hash)) return EXCLUDED
+  if (!regions.includes(row.data_region)) return EXCLUDED
+  const trace = traceOf(row, note)
+  if (!isInSample({ sessionId: row.session_id, traceId: trace.traceId }, samplingRate)) return EXCLUDED
+  const facts = factsOf(row, read.keyNames.get(row.key_hash) ?? '')
+  const isUndecided = rules.needsContent && !privacyMode
+  if (!isUndecided && !rules.takes(facts)) return EXCLUDED
+  return { outcome: recordOf(row, note, trace, destination, read), facts }
+}
+
 function recordOf(
   row: GenerationRow,
   note: ExportNote | null,
+  trace: ExportRecord['trace'],
   destination: ExportSettings,
-  names: Pick<Read, 'workspaceNames' | 'keyNames'>,
-): ExportRecord | null {
-  const { apiKeyHashes, regions, samplingRate, privacyMode } = destination
-  if (apiKeyHashes !== null && !apiKeyHashes.includes(row.key_hash)) return null
-  if (!regions.includes(row.data_region)) return null
-  const trace = traceOf(row, note)
-  if (!isInSample({ sessionId: row.session_id, traceId: trace.traceId }, samplingRate)) return null
+  names: Drafting['read'],
+): ExportRecord {
   const attempts = attemptsOf(row, note)
   const hasContent = attempts.at(-1)?.errorType === null
   const truth = truthOf(row, hasContent)
   return {
-    ...factsOf(row, note),
+    ...plainOf(row, note),
     workspace: { id: row.workspace_id, name: names.workspaceNames.get(row.workspace_id) ?? '' },
-    parameters: parametersOf(note, privacyMode),
+    parameters: parametersOf(note, destination.privacyMode),
     firstContentAt: hasContent || truth === 'cached' ? row.created_at.getTime() + row.latency_ms : null,
     attempts,
     cost: destination.cost ? costOf(row, note) : null,
@@ -109,12 +151,12 @@ function recordOf(
       : null,
     trace,
     content: null,
-    contentMissing: privacyMode ? 'privacy' : null,
+    contentMissing: destination.privacyMode ? 'privacy' : null,
   }
 }
 
 /** What every destination may have. */
-const factsOf = (row: GenerationRow, note: ExportNote | null) =>
+const plainOf = (row: GenerationRow, note: ExportNote | null) =>
   ({
     id: row.id,
     requestId: row.request_id,

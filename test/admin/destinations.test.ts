@@ -37,7 +37,7 @@ describe('a destination', () => {
           {
             rules: [
               { field: 'model', operator: 'regex', value: '^openai/' },
-              { field: 'output', operator: 'exists' },
+              { field: 'session_id', operator: 'exists' },
             ],
           },
         ],

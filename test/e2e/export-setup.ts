@@ -14,6 +14,7 @@ const ALL: ExportSettings = {
   samplingRate: 1,
   apiKeyHashes: null,
   regions: ['global'],
+  filterRules: null,
   cost: true,
   identity: true,
   requestContext: true,

@@ -8,13 +8,27 @@ const NUMERIC = new Set<Rule['field']>(['total_cost', 'total_tokens', 'prompt_to
 const COMPARISONS = new Set<Rule['operator']>(['gt', 'gte', 'lt', 'lte'])
 const OF_TEXTS = new Set<Rule['operator']>(['contains', 'not_contains', 'regex', 'starts_with', 'ends_with'])
 
-/** Throws a `GatewayError` 400 that names the rule which could never be tested. */
-export function checkRules(rules: FilterRules | null | undefined): void {
+/**
+ * Throws a `GatewayError` 400 that names the rule which could never be tested. `isPrivate`: the destination gets no content.
+ */
+export function checkRules(rules: FilterRules | null | undefined, isPrivate: boolean): void {
   for (const [index, group] of (rules?.groups ?? []).entries()) {
-    for (const [at, rule] of group.rules.entries())
-      checkRule(rule, `filter_rules.groups[${index}].rules[${at}]`)
+    for (const [at, rule] of group.rules.entries()) {
+      const place = `filter_rules.groups[${index}].rules[${at}]`
+      checkRule(rule, place)
+      if (isPrivate && rules?.enabled !== false && CONTENT.has(rule.field))
+        throw contentRule(rule.field, place)
+    }
   }
 }
+
+const CONTENT = new Set<Rule['field']>(['input', 'output'])
+
+const contentRule = (field: Rule['field'], place: string) =>
+  badRequest(
+    `a destination with privacy_mode has no ${field}, so this rule would never hold: leave it out, or set privacy_mode to false`,
+    `${place}.field`,
+  )
 
 function checkRule({ field, operator, value }: Rule, place: string): void {
   if (operator === 'exists' || operator === 'not_exists') {

@@ -88,7 +88,7 @@ export async function createDestination(
   const workspaceId = workspaceOf(caller, body.workspace_id, deps.snapshot.current())
   const type = typeOf(body.type)
   const config = readConfig(type, body.config, deps.outboundAllow)
-  checkRules(body.filter_rules)
+  checkRules(body.filter_rules, body.privacy_mode === true)
   await requireKeys(deps.database, workspaceId, body.api_key_hashes)
   const [id, now] = [newUuid(), new Date(deps.now())]
   const row = newRow(destination, body, {
@@ -111,7 +111,10 @@ export async function updateDestination(
   { config, ...body }: Static<typeof updateBody>,
 ): Promise<Destination> {
   const row = await findDestination(deps, id)
-  checkRules(body.filter_rules)
+  checkRules(
+    body.filter_rules === undefined ? row.filter_rules : body.filter_rules,
+    body.privacy_mode ?? row.privacy_mode,
+  )
   await requireKeys(deps.database, row.workspace_id, body.api_key_hashes)
   const read = config && readConfig(typeOf(row.type), config, deps.outboundAllow, configOf(deps, row))
   const columns = {
