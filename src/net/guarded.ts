@@ -3,7 +3,7 @@ import { lookup as systemLookup } from 'node:dns/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
-import { badRequest, UpstreamError } from '../core/errors.ts'
+import { badRequest, GatewayError, UpstreamError } from '../core/errors.ts'
 import { words } from '../core/words.ts'
 import {
   checkParsed,
@@ -21,8 +21,8 @@ export interface GuardedOptions {
   /** Sent to the first origin only: a redirect elsewhere goes without them. */
   headers?: Readonly<Record<string, string>>
   body?: string | Uint8Array
-  /** The largest body that is read. */
-  limitBytes: number
+  /** The largest body that is read; a function decides by the headers of the reply. */
+  limitBytes: number | ((headers: Headers) => number)
   /** For everything together: resolving, redirects, headers and body. */
   timeoutMs: number
   /** GET and HEAD only. Default 5; at 0 a redirect is the reply. */
@@ -167,7 +167,7 @@ async function resolveHost(host: string, resolve: Resolve): Promise<readonly str
   try {
     return await resolve(host)
   } catch (error) {
-    throw connectionFailure(error)
+    throw error instanceof GatewayError ? error : connectionFailure(error)
   }
 }
 
@@ -180,16 +180,18 @@ async function read(
   { limitBytes, until }: GuardedOptions,
 ): Promise<GuardedReply> {
   const parts: Uint8Array[] = []
+  const headers = headersOf(message)
   let size = 0
   let isEnough = false
   try {
     if (isCompressed(message))
       throw new UpstreamError('malformed', 'the reply is compressed, although the request did not allow it')
-    if (Number(message.headers['content-length']) > limitBytes) throw tooLarge(limitBytes)
+    const limit = typeof limitBytes === 'number' ? limitBytes : limitBytes(headers)
+    if (Number(message.headers['content-length']) > limit) throw tooLarge(limit)
     for await (const part of message) {
       if (!(part instanceof Uint8Array)) continue
       size += part.byteLength
-      if (size > limitBytes) throw tooLarge(limitBytes)
+      if (size > limit) throw tooLarge(limit)
       parts.push(part)
       isEnough = until?.(part) === true
       if (isEnough) break
@@ -197,13 +199,13 @@ async function read(
     if (!isEnough && !message.complete)
       throw new UpstreamError('connect', 'the reply broke off', { code: 'ECONNRESET' })
   } catch (error) {
-    throw connectionFailure(error)
+    throw error instanceof GatewayError ? error : connectionFailure(error)
   } finally {
     message.destroy()
   }
   return {
     status: message.statusCode ?? 0,
-    headers: headersOf(message),
+    headers,
     body: Buffer.concat(parts, size),
     url: url.href,
   }

@@ -57,6 +57,7 @@ export function createRun({
   now,
 }: RunParts): RunDeps {
   const ticker = createTicker(now)
+  const documents = createDocumentReader()
   const measurements = createMeasurements(now)
   const retries = createRetryBudget(now)
   const health = createHealth({
@@ -71,10 +72,10 @@ export function createRun({
     random: Math.random,
     wait: sleep,
     fetchContent: contentFetcher(outboundAllow),
-    web: openWeb({ config, outboundAllow, resolve, now }),
+    web: openWeb({ config, documents, outboundAllow, resolve, now }),
     mcp: createMcpAccess({ servers: config.mcpServers, resolve, now }),
     tokenPool: createTokenPool(),
-    documents: createDocumentReader(),
+    documents,
     filesOf: files.searchOf,
     upstream: createUpstream({ maxInFlight: config.maxInFlight }),
     tokens: createTokens(),

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import type { DocumentReader } from '../core/document-reader.ts'
 import type { WebAccess } from '../core/web-access.ts'
 import type { OutboundAllow } from '../net/address.ts'
 import type { Resolve } from '../net/guarded.ts'
@@ -9,13 +10,14 @@ import { configuredEngines } from '../tools/web-search/engines.ts'
 
 interface WebParts {
   readonly config: Config
+  readonly documents: DocumentReader
   readonly outboundAllow: OutboundAllow
   readonly resolve?: Resolve | undefined
   now(): number
 }
 
 /** The search engines of the settings, and the reader of pages. Starts nothing. */
-export function openWeb({ config, outboundAllow, resolve, now }: WebParts): WebAccess {
+export function openWeb({ config, documents, outboundAllow, resolve, now }: WebParts): WebAccess {
   const engines = configuredEngines({
     keys: {
       exa: config.exaApiKey,
@@ -33,6 +35,7 @@ export function openWeb({ config, outboundAllow, resolve, now }: WebParts): WebA
     resolve,
     obeysRobots: config.fetchRobots,
     pool: createPagePool(),
+    documents,
     now,
   })
   return createWebAccess({ engines, fetcher, resolve })

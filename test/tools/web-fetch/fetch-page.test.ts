@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { pdfOf } from '../documents/files.ts'
 import { fetcherOf, html, startSite, WANTED } from './page-server.ts'
 
 const utf16 = new Uint8Array([0xff, 0xfe, 0x68, 0x00, 0xe9, 0x00])
@@ -27,7 +28,16 @@ const site = startSite({
   '/text': () => new Response('plain <b>text</b>', { headers: { 'content-type': 'text/plain' } }),
   '/json': () => Response.json({ a: 1 }),
   '/untyped': () => new Response(new TextEncoder().encode('<!DOCTYPE html><p>it is a page</p>')),
-  '/pdf': () => new Response('%PDF-1.7', { headers: { 'content-type': 'application/pdf' } }),
+  '/broken.pdf': () => new Response('%PDF-1.7', { headers: { 'content-type': 'application/pdf' } }),
+  '/report.pdf': () =>
+    new Response(pdfOf(['Tides rise.', 'And fall.']), { headers: { 'content-type': 'application/pdf' } }),
+  '/endless.pdf': () =>
+    new Response(new ReadableStream({ start: (c) => c.enqueue(new TextEncoder().encode('%PDF-1.7')) }), {
+      headers: { 'content-type': 'application/pdf' },
+    }),
+  '/untyped-report': () => new Response(pdfOf(['Tides rise.'])),
+  '/large.pdf': () =>
+    new Response(new Uint8Array(21_000_000), { headers: { 'content-type': 'application/pdf' } }),
   '/png': () => new Response('x', { headers: { 'content-type': 'image/png' } }),
   '/gone': () => new Response('', { status: 410 }),
   '/large': () => new Response(new Uint8Array(5_000_000), { headers: { 'content-type': 'text/html' } }),
@@ -89,10 +99,34 @@ describe('a page', () => {
     expect((await read('/untyped')).text).toBe('it is a page')
   })
 
-  test('that cannot be read says why', async () => {
-    expect(await failure('/pdf')).toBe(
-      'The page could not be read: it is a PDF, which this gateway cannot read yet',
+  test('that is a PDF is its text, by its type or by its first bytes', async () => {
+    const { title, text, isCut } = await read('/report.pdf')
+    expect(title).toBe('report.pdf')
+    expect(text).toContain('Tides rise.')
+    expect(text).toContain('And fall.')
+    expect(isCut).toBe(false)
+    expect((await read('/untyped-report')).text).toContain('Tides rise.')
+    expect(await read('/report.pdf', { mostCharacters: 5 })).toMatchObject({
+      text: text.slice(0, 5),
+      isCut: true,
+    })
+  })
+
+  test('that is a PDF is refused while four others are read', async () => {
+    const leaving = new AbortController()
+    const reading = Array.from({ length: 5 }, () =>
+      fetcher.read(`${site.url}/endless.pdf`, WANTED, leaving.signal).then(String, String),
     )
+    expect(await Promise.race(reading)).toContain('this gateway reads too many pages now')
+    leaving.abort('left')
+    const busy = (await Promise.all(reading)).filter((reason) => reason !== 'left')
+    expect(busy).toHaveLength(1)
+    expect((await read('/report.pdf')).title).toBe('report.pdf')
+  })
+
+  test('that cannot be read says why', async () => {
+    expect(await failure('/broken.pdf')).toStartWith('The file "broken.pdf" cannot be read: ')
+    expect(await failure('/large.pdf')).toContain('the reply is larger than 20971520 bytes')
     expect(await failure('/png')).toBe('The page could not be read: it is image/png, not text')
     expect(await failure('/gone')).toBe(`The page could not be read: site.example:${site.port} answered 410`)
     expect(await failure('/large')).toContain('the reply is larger than 4194304 bytes')

@@ -1,5 +1,6 @@
 import type { FetchOptions } from '../../../src/core/web-access.ts'
 import { parseOutboundAllow } from '../../../src/net/address.ts'
+import { createDocumentReader } from '../../../src/tools/documents/reader.ts'
 import { createFetcher, type Fetcher, type FetcherOptions } from '../../../src/tools/web-fetch/fetch-page.ts'
 import { createPagePool } from '../../../src/tools/web-fetch/page-pool.ts'
 
@@ -35,6 +36,7 @@ export const fetcherOf = (options: Partial<FetcherOptions> = {}): Fetcher =>
     resolve,
     obeysRobots: true,
     pool: createPagePool(),
+    documents: createDocumentReader(),
     now: Date.now,
     ...options,
   })
