@@ -1,6 +1,6 @@
 import { badRequest, GatewayError } from '../../core/errors.ts'
 import type { Asked } from '../../core/facilities.ts'
-import { defined } from '../../core/json.ts'
+import { defined, isString, type JsonObject } from '../../core/json.ts'
 import type { PluginOptions } from '../../core/plugin-options.ts'
 import { type InferenceRequest, newConversation } from '../../core/request.ts'
 import { withMaterial } from '../last-turn.ts'
@@ -12,7 +12,9 @@ interface Options extends PluginOptions {
   /** The judge; default: the model of the request, or the first of the panel. */
   readonly model?: string | null
   readonly preset?: string | null
-  readonly tools?: readonly unknown[] | null
+  /** Server tools of the panel, and how often each model of it may call them. */
+  readonly tools?: readonly JsonObject[] | null
+  readonly max_tool_calls?: number | null
 }
 
 /** The names that stand for it, unless a provider has a model of this name. */
@@ -34,7 +36,7 @@ export const fusion: Plugin<Options> = {
         'plugins.fusion',
       )
     const judges = options.model ? [options.model] : isNamed ? panel.slice(0, 1) : request.models
-    const { drafts, failed } = await answersOf(panel, request, context)
+    const { drafts, failed } = await answersOf(panel, request, options, context)
     context.report({
       type: 'plugin',
       name: 'fusion',
@@ -47,14 +49,18 @@ export const fusion: Plugin<Options> = {
 }
 
 function mustBeRunnable({ preset, tools }: Options): void {
-  if (tools?.length)
+  const wrong = tools?.findIndex(({ type }) => !isString(type) || !SERVER_TOOL.test(type)) ?? -1
+  if (wrong >= 0)
     throw badRequest(
-      'is not available: the models of a panel have no tools. Leave it out',
-      'plugins.fusion.tools',
+      'must be a tool that the gateway runs, such as openrouter:web_search',
+      `plugins.fusion.tools[${wrong}].type`,
     )
   if (preset && !PRESETS.includes(preset))
     throw badRequest(`must be one of ${PRESETS.join(', ')}`, 'plugins.fusion.preset')
 }
+
+const SERVER_TOOL = /^(?:openrouter|sluice):/
+const USUAL_TOOL_CALLS = 4
 
 /** Unless the request sets a bound. */
 const DRAFT_TOKENS = 4_096
@@ -71,11 +77,12 @@ interface Failed {
 async function answersOf(
   panel: readonly string[],
   request: InferenceRequest,
+  options: Options,
   { ask }: PluginContext,
 ): Promise<{ drafts: Asked[]; failed: Failed[] }> {
   const signal = AbortSignal.timeout(DRAFT_MS)
   const settled = await Promise.allSettled(
-    panel.map((model) => ask(draftRequest(model, request), { kind: 'fusion.panel', signal })),
+    panel.map((model) => ask(draftRequest(model, request, options), { kind: 'fusion.panel', signal })),
   )
   const drafts: Asked[] = []
   const failed: Failed[] = []
@@ -94,9 +101,13 @@ const failureOf = (model: string, reason: unknown): Failed =>
     ? { model, error: reason.message, status_code: reason.status }
     : { model, error: 'it failed' }
 
-/** Functions are declared, so that former calls are understood, and may not be called. */
-function draftRequest(model: string, request: InferenceRequest): InferenceRequest {
-  const tools = request.tools.filter(({ type }) => type === 'function')
+/**
+ * The caller's functions are declared, so that former calls are understood, and may not be called. Beside tools of the panel
+ * they are left out.
+ */
+function draftRequest(model: string, request: InferenceRequest, options: Options): InferenceRequest {
+  const own = options.tools ?? []
+  const functions = own.length > 0 ? [] : request.tools.filter(({ type }) => type === 'function')
   const { only, ignore, maxPrice } = request.preferences
   const draft = newConversation({
     models: [model],
@@ -104,7 +115,15 @@ function draftRequest(model: string, request: InferenceRequest): InferenceReques
     sampling: request.sampling,
     maxOutputTokens: request.maxOutputTokens ?? DRAFT_TOKENS,
     ...(request.reasoning && { reasoning: request.reasoning }),
-    ...(tools.length > 0 && { tools, toolChoice: 'none' as const }),
+    ...(functions.length > 0 && { tools: functions, toolChoice: 'none' as const }),
+    ...(own.length > 0 && {
+      tools: own.map((data) => ({ type: 'other' as const, data })),
+      body: {
+        messages: request.messages,
+        tools: own,
+        max_tool_calls: options.max_tool_calls ?? USUAL_TOOL_CALLS,
+      },
+    }),
   })
   return { ...draft, preferences: { ...draft.preferences, ...defined({ only, ignore, maxPrice }) } }
 }
