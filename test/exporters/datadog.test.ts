@@ -121,6 +121,18 @@ describe('spans for Datadog', () => {
     expect(step['parent_id']).toBe(root['span_id'])
   })
 
+  test('show the calls of an answer', async () => {
+    const call = { id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"city":"Paris"}' } }
+    const completion = JSON.stringify({ content: null, tool_calls: [call] })
+    const span = await spanOf({
+      content: { input: { prompt: 'Hi' }, output: { completion, reasoning: null }, tools: null },
+    })
+    const called = { tool_id: 'c1', name: 'weather', arguments: { city: 'Paris' }, type: 'function' }
+    expect(fieldsOf(span['meta'])['output']).toEqual({
+      messages: [{ role: 'assistant', content: '', tool_calls: [called] }],
+    })
+  })
+
   test('say when, to the millisecond', async () => {
     const { call } = await sent(fullRecord())
     expect(String(call.body)).toContain('"start_ns":1795420800000000000,"duration":1250000000,')

@@ -35,6 +35,8 @@ const MEANT = {
   'extra: batch.0.properties.$ai_is_error': 'the same: false too, so that it can be filtered',
   'extra: batch.0.properties.$ai_output_choices.0.reasoning':
     'their wrappers put it into the content of the choice',
+  'other: batch.0.properties.$ai_input.1.content':
+    'one text is a text: conversations of all dialects look alike',
   'extra: batch.0.properties.release': 'keys of `trace` are properties',
   'extra: batch.0.properties.retries': 'the same',
   'extra: batch.0.properties.nested': 'the same',
@@ -64,6 +66,16 @@ describe('events for PostHog', () => {
     expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
     expect(await uuids('gen-1')).toEqual([first])
     expect(await uuids('gen-2')).not.toEqual([first])
+  })
+
+  test('show the calls of an answer', async () => {
+    const call = { id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"city":"Paris"}' } }
+    const completion = JSON.stringify({ content: null, tool_calls: [call] })
+    const content = { input: { prompt: 'Hi' }, output: { completion, reasoning: null }, tools: null }
+    expect(await propertiesOf({ content })).toMatchObject({
+      $ai_input: [{ role: 'user', content: 'Hi' }],
+      $ai_output_choices: [{ role: 'assistant', content: null, tool_calls: [call] }],
+    })
   })
 
   test('make no person without a user', async () => {

@@ -3,13 +3,23 @@
  * the request, ages, sizes) and the spans of dd-trace 6.21 (what is in them), read on 2026-11-23. The SDK sends the same
  * spans to /api/v2/llmobs, in another envelope: a list of `{event_type: "span", spans}`.
  */
+import {
+  asList,
+  fieldsOf,
+  type JsonObject,
+  objectsIn,
+  parseJson,
+  textOf,
+  textOfPart,
+} from '../../core/json.ts'
 import { usdOf } from '../../core/money.ts'
 import { withoutTrailing } from '../../core/trailing.ts'
+import { chatMessages } from '../chat-messages.ts'
+import { type Conversation, conversationOf, promptOf } from '../conversation.ts'
 import { DESTINATION_TYPES } from '../destination-types.ts'
 import { headersOf } from '../headers.ts'
 import { jsonText } from '../json-text.ts'
 import type { DestinationKind } from '../kind.ts'
-import { plainMessages } from '../messages.ts'
 import type { ExportRecord } from '../record.ts'
 import { metadataOf, nameOf, present } from '../row.ts'
 import { spanIdOf } from '../span-ids.ts'
@@ -94,7 +104,8 @@ const OPERATIONS: { readonly [Type in ExportRecord['apiType']]?: string } = {
 }
 
 function metaOf(record: ExportRecord) {
-  const { content, error, parameters, trace } = record
+  const { error, parameters, trace } = record
+  const conversation = conversationOf(record)
   const kind = OPERATIONS[record.apiType] ?? 'llm'
   return {
     kind,
@@ -102,8 +113,8 @@ function metaOf(record: ExportRecord) {
     ...(kind === 'llm' || kind === 'embedding'
       ? { model_name: record.model, model_provider: record.provider.slug.toLowerCase() }
       : {}),
-    input: content === null ? {} : inputOf(kind, content),
-    output: content === null ? {} : outputOf(kind, content),
+    input: conversation === null ? {} : inputOf(kind, conversation),
+    output: conversation === null ? {} : outputOf(kind, conversation),
     metadata: {
       ...metadataOf(record),
       ...present({
@@ -135,48 +146,54 @@ function failureOf(failure: NonNullable<ExportRecord['error']>) {
   return { error, 'error.type': error.type, 'error.message': error.message }
 }
 
-type Content = NonNullable<ExportRecord['content']>
-
-function inputOf(kind: string, { input }: Content) {
-  const messages = plainMessages(input)
+function inputOf(kind: string, conversation: Conversation) {
+  const messages = messagesOf(promptOf(conversation))
   if (kind === 'embedding') return { documents: messages.map(({ content }) => ({ text: content })) }
-  if (kind !== 'llm') return { value: messages.map(({ content }) => content).join('\n') }
-  return {
-    messages: messages.map(({ role, content, toolCalls, toolCallId }) => ({
-      role,
-      content,
-      ...(toolCalls.length === 0
-        ? {}
-        : {
-            tool_calls: toolCalls.map((call) => ({
-              tool_id: call.id,
-              name: call.name,
-              arguments: argumentsOf(call.arguments),
-              type: 'function',
-            })),
-          }),
-      ...(toolCallId === undefined
-        ? {}
-        : { tool_results: [{ tool_id: toolCallId, result: content, name: '', type: 'function' }] }),
-    })),
-  }
+  return kind === 'llm' ? { messages } : { value: joined(messages) }
 }
 
-function outputOf(kind: string, { output }: Content) {
-  const completion = output.completion ?? ''
-  if (kind !== 'llm') return { value: completion }
-  const reasoning = output.reasoning === null ? [] : [{ role: 'reasoning', content: output.reasoning }]
-  return { messages: [...reasoning, { role: 'assistant', content: completion }] }
+function outputOf(kind: string, { output }: Conversation) {
+  const messages = messagesOf(output)
+  return kind === 'llm' ? { messages } : { value: joined(messages) }
 }
 
-/** An object, as the intake wants it, for arguments that are one. */
+const joined = (messages: readonly { readonly content: string }[]): string =>
+  messages.map(({ content }) => content).join('\n')
+
+/** Contents are texts there; reasoning is a message of its own. */
+const messagesOf = (messages: Conversation['input']) =>
+  chatMessages(messages).flatMap((message) => {
+    const { role, content, reasoning, tool_calls: calls, tool_call_id: answered } = message
+    const text = contentOf(content)
+    return [
+      ...(reasoning === undefined ? [] : [{ role: 'reasoning', content: textOf(reasoning) }]),
+      {
+        role: textOf(role),
+        content: text,
+        ...(calls === undefined ? {} : { tool_calls: objectsIn(calls).map(callOf) }),
+        ...(answered === undefined
+          ? {}
+          : { tool_results: [{ tool_id: answered, result: text, name: '', type: 'function' }] }),
+      },
+    ]
+  })
+
+const contentOf = (content: unknown): string =>
+  typeof content === 'string'
+    ? content
+    : asList(content)
+        .map((part) => textOfPart(part) || jsonText(part))
+        .join('\n')
+
+function callOf({ id, function: called }: JsonObject) {
+  const { name, arguments: given } = fieldsOf(called)
+  return { tool_id: textOf(id), name, arguments: argumentsOf(textOf(given)), type: 'function' }
+}
+
+/** An object, as the intake wants it. */
 function argumentsOf(given: string): unknown {
-  try {
-    const value: unknown = JSON.parse(given)
-    return typeof value === 'object' && value !== null ? value : { value }
-  } catch {
-    return { value: given }
-  }
+  const value = parseJson(given)
+  return typeof value === 'object' && value !== null ? value : { value: value ?? given }
 }
 
 function metricsOf({ usage, cost, startedAt, firstContentAt, streamed }: ExportRecord) {

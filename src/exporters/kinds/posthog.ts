@@ -8,6 +8,8 @@
 import { parseObject, textsIn } from '../../core/json.ts'
 import { usdOf } from '../../core/money.ts'
 import { withoutTrailing } from '../../core/trailing.ts'
+import { chatMessages } from '../chat-messages.ts'
+import { conversationOf, promptOf } from '../conversation.ts'
 import { DESTINATION_TYPES } from '../destination-types.ts'
 import { headersOf } from '../headers.ts'
 import { jsonText } from '../json-text.ts'
@@ -53,6 +55,7 @@ function eventOf(record: ExportRecord) {
 /** Keys of `trace` and `metadata` are properties beside PostHog's own, which they cannot replace: `$set` changes a person. */
 function propertiesOf(record: ExportRecord) {
   const { usage, cost, content, error, firstContentAt, identity, trace } = record
+  const conversation = conversationOf(record)
   return {
     ...Object.fromEntries(
       Object.entries(metadataOf(record)).map(([key, value]) => [
@@ -75,8 +78,8 @@ function propertiesOf(record: ExportRecord) {
       $ai_provider: record.provider.slug,
       $ai_model_parameters: record.parameters,
       $ai_service_tier: record.serviceTier,
-      $ai_input: content && inputOf(content.input),
-      $ai_output_choices: content && choicesOf(content.output),
+      $ai_input: conversation && chatMessages(promptOf(conversation)),
+      $ai_output_choices: conversation && chatMessages(conversation.output),
       $ai_tools: content?.tools,
       $ai_input_tokens: usage.promptTokens,
       $ai_output_tokens: usage.completionTokens,
@@ -110,15 +113,6 @@ function propertiesOf(record: ExportRecord) {
 
 const usdOrNull = (nanoUsd: number | null | undefined): number | null =>
   nanoUsd == null ? null : usdOf(nanoUsd)
-
-type Content = NonNullable<ExportRecord['content']>
-
-const inputOf = (input: Content['input']): unknown =>
-  'prompt' in input ? [{ role: 'user', content: input.prompt }] : input.messages
-
-const choicesOf = ({ completion, reasoning }: Content['output']): unknown => [
-  { role: 'assistant', content: completion ?? '', ...(reasoning === null ? {} : { reasoning }) },
-]
 
 /** The span that it hangs under; the trace itself without one. */
 function parentOf({ parent, trace }: ExportRecord): string {
