@@ -13,7 +13,7 @@ import {
   textOfPart,
 } from '../../core/json.ts'
 import { usdOf } from '../../core/money.ts'
-import { withoutTrailing } from '../../core/trailing.ts'
+import { addressAt } from '../address.ts'
 import { chatMessages } from '../chat-messages.ts'
 import { type Conversation, conversationOf, promptOf } from '../conversation.ts'
 import { DESTINATION_TYPES } from '../destination-types.ts'
@@ -34,7 +34,7 @@ export const datadog: DestinationKind = {
   limits: { records: 200, bytes: MOST_BYTES, waitMs: 2_000, recordBytes: MOST_BYTES, oldestMs: 24 * HOUR_MS },
   batchOf: (records, { config, service }) => [
     {
-      url: `${withoutTrailing(config.fields['url'] ?? '', '/')}/api/intake/llm-obs/v1/trace/spans`,
+      url: addressAt(config.fields['url'] ?? '', '/api/intake/llm-obs/v1/trace/spans'),
       method: 'POST',
       headers: headersOf(config, { 'dd-api-key': config.fields['apiKey'] ?? '' }, 'application/json'),
       body: jsonText({

@@ -7,7 +7,7 @@
  */
 import { parseObject, textsIn } from '../../core/json.ts'
 import { usdOf } from '../../core/money.ts'
-import { withoutTrailing } from '../../core/trailing.ts'
+import { addressAt } from '../address.ts'
 import { chatMessages } from '../chat-messages.ts'
 import { conversationOf, promptOf } from '../conversation.ts'
 import { DESTINATION_TYPES } from '../destination-types.ts'
@@ -27,7 +27,7 @@ export const posthog: DestinationKind = {
   limits: { records: 100, bytes: 8_000_000, waitMs: 2_000, recordBytes: 900_000 },
   batchOf: (records, { config, now }) => [
     {
-      url: `${withoutTrailing(config.fields['endpoint'] ?? '', '/')}/batch/`,
+      url: addressAt(config.fields['endpoint'] ?? '', '/batch/'),
       method: 'POST',
       headers: headersOf(config, {}, 'application/json'),
       body: jsonText({

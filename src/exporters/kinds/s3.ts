@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { AwsV4Signer } from 'aws4fetch'
-import { withoutTrailing } from '../../core/trailing.ts'
+import { addressAt } from '../address.ts'
 import { DESTINATION_TYPES } from '../destination-types.ts'
 import { headersOf } from '../headers.ts'
 import { jsonText } from '../json-text.ts'
@@ -66,7 +66,7 @@ function addressOf(records: readonly ExportRecord[], context: BatchContext): str
   const { fields } = context.config
   const { bucketName = '', endpoint } = fields
   const key = keyOf(records, context).split('/').map(escaped).join('/')
-  if (endpoint !== undefined) return `${withoutTrailing(endpoint, '/')}/${bucketName}/${key}`
+  if (endpoint !== undefined) return addressAt(endpoint, `/${bucketName}/${key}`)
   const region = regionOf(fields)
   const domain = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
   return bucketName.includes('.')
