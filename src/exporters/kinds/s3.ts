@@ -17,7 +17,7 @@ import { batchUuidOf } from '../uuid.ts'
 export const s3: DestinationKind = {
   type: 's3',
   fields: DESTINATION_TYPES.s3,
-  limits: { records: 5_000, bytes: 16_000_000, waitMs: 10_000 },
+  limits: { records: 5_000, bytes: 16_000_000, waitMs: 4_000 },
   batchOf: async (records, context) => [await put(records, context)],
   meaningOf,
 }

@@ -16,7 +16,7 @@ export const snowflake: DestinationKind = {
   type: 'snowflake',
   fields: DESTINATION_TYPES.snowflake,
   // One bound value has all rows: Snowflake takes 16 MB for one.
-  limits: { records: 500, bytes: 4_000_000, waitMs: 5_000 },
+  limits: { records: 500, bytes: 4_000_000, waitMs: 4_000 },
   batchOf: (records, context) => [
     {
       // The statement that a known id has begun is not begun again, if the request says that it is a repeat.

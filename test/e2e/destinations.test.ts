@@ -1,0 +1,58 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { configFor } from '../admin/destinations.ts'
+import { chatBody, startForExport } from './export-setup.ts'
+
+/** What arrived for each kind: the path's first name is the kind. */
+const arrived = new Map<string, string>()
+const tools = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  async fetch(request) {
+    const [, kind = ''] = new URL(request.url).pathname.split('/')
+    const bytes = await request.bytes()
+    const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b
+    arrived.set(kind, Buffer.from(isPacked ? Bun.gunzipSync(bytes) : bytes).toString())
+    return new Response('{}')
+  },
+})
+afterAll(() => tools.stop(true))
+
+const { gateway, makeDestination } = await startForExport({
+  delivers: true,
+  environment: { SLUICE_OUTBOUND_ALLOW: '127.0.0.1' },
+})
+
+/** The field with the address of each kind that has one; New Relic, Opik and Snowflake have the vendor's own. */
+const ADDRESSES = {
+  arize: 'baseUrl',
+  braintrust: 'baseUrl',
+  clickhouse: 'host',
+  datadog: 'url',
+  grafana: 'baseUrl',
+  langfuse: 'baseUrl',
+  langsmith: 'endpoint',
+  'otel-collector': 'endpoint',
+  posthog: 'endpoint',
+  ramp: 'baseUrl',
+  s3: 'endpoint',
+  sentry: 'otlpEndpoint',
+  weave: 'baseUrl',
+  webhook: 'url',
+}
+const kinds = Object.keys(ADDRESSES)
+
+describe('one generation', async () => {
+  for (const [type, field] of Object.entries(ADDRESSES)) {
+    const config = { ...configFor(type), [field]: `http://127.0.0.1:${tools.port}/${type}` }
+    await makeDestination({ name: type, type, config })
+  }
+  const reply = await gateway.call('/chat/completions', chatBody({ session_id: 'session-of-all' }))
+  const generation = reply.headers.get('x-generation-id') ?? 'none'
+  const end = performance.now() + 20_000
+  while (arrived.size < kinds.length && performance.now() < end) await Bun.sleep(20)
+
+  test.each(kinds)('reaches %s, with its id and session', (kind) => {
+    const text = arrived.get(kind) ?? ''
+    expect([text.includes(generation), text.includes('session-of-all')]).toEqual([true, true])
+  })
+})
