@@ -33,6 +33,7 @@ import { openDelivery } from './delivery.ts'
 import type { Deps } from './deps.ts'
 import { openOwnLedger } from './ledger.ts'
 import type { Logger } from './log.ts'
+import { openLogLevels } from './log-levels.ts'
 import { openMetrics, openObserving } from './metrics.ts'
 import type { LiveRouting } from './routing.ts'
 import { createRun } from './run.ts'
@@ -86,25 +87,23 @@ export function assemble(parts: Parts): Assembled {
   const { logger, resolve, writeLine = () => undefined } = options
   const outboundAllow = parseOutboundAllow(config.outboundAllow)
   const personNames = config.personNames === null ? [] : readNameList(config.personNames).names
+  const { levels: logLevels, loggers, close: closeLevels } = openLogLevels(logger, now)
   const observing = openObserving(config, now)
   const metrics = observing.observe
   const onExported = (): void => delivery.committed()
-  const ledger = openOwnLedger({ ...parts, database, logger, lateMs: options.lateMs, metrics, onExported })
-  const stores = openBodyStores({ file: folder.bodies, sealer, config, logger, metrics, now })
-  const { delivery, snapshot } = openDelivery({
-    ...parts,
-    logger,
-    source: openSource(parts, personNames),
-    stores,
-  })
+  const { lateMs } = options
+  const ledger = openOwnLedger({ ...parts, database, logger: loggers.ledger, lateMs, metrics, onExported })
+  const stores = openBodyStores({ file: folder.bodies, sealer, config, logger: loggers.bodies, metrics, now })
+  const source = openSource(parts, personNames)
+  const { delivery, snapshot } = openDelivery({ ...parts, logger: loggers.destinations, source, stores })
   const recordPrices = priceRecorder(parts, snapshot)
   const route = (changed: Routing): void => {
     snapshot.route(changed)
     run.health.forgetUnknown()
     recordPrices()
   }
-  const accessLog = createAccessLog(() => logger.isLevelEnabled('info'), writeLine)
-  const run = createRun({ ...parts, logger, accessLog, ledger, outboundAllow, resolve, stores, metrics })
+  const accessLog = createAccessLog(() => loggers.requests.isLevelEnabled('info'), writeLine)
+  const run = createRun({ ...parts, loggers, accessLog, ledger, outboundAllow, resolve, stores, metrics })
   const observed = { observing, snapshot, ledger, run, delivery }
   const { close: closeMetrics, ...metricsDeps } = openMetrics({ ...parts, ...observed })
   const background = createBackgroundRuns()
@@ -113,6 +112,7 @@ export function assemble(parts: Parts): Assembled {
     ...operatorDeps(parts, { outboundAllow, health: run.health, reroute: () => route(live.current()) }),
     ...createAuth({ database, now, outboundAllow, oidc: oidcSettings(config), site: siteOf(options) }),
     ...metricsDeps,
+    logLevels,
     accessLog,
     database,
     sealer,
@@ -133,10 +133,8 @@ export function assemble(parts: Parts): Assembled {
   }
   async function close(): Promise<void> {
     await recordPrices()
-    closeMetrics()
-    deps.wrongKeys.close()
+    for (const stop of [closeMetrics, closeLevels, deps.wrongKeys.close, files.close]) stop()
     closeRun(run)
-    files.close()
     await background.close()
     await delivery.close()
     try {

@@ -5,6 +5,7 @@ import type { OverrideDeps } from '../admin/providers/models/overrides.ts'
 import type { RefreshDeps } from '../admin/providers/models/service.ts'
 import type { CatalogLists } from '../catalog/callable.ts'
 import type { ContentLog, ExportContents } from '../core/generation-content.ts'
+import type { LogLevels } from '../core/log-level.ts'
 import type { Measurements } from '../core/measurements.ts'
 import type { UploadedFiles } from '../core/uploaded-file.ts'
 import type { Database } from '../db/database.ts'
@@ -32,6 +33,8 @@ import type { Logger } from './log.ts'
 export interface Deps {
   readonly log: Logger
   readonly accessLog: AccessLog
+  /** Levels of the log's areas. */
+  readonly logLevels: LogLevels
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly database: Database

@@ -1,5 +1,4 @@
 import type { Config } from '../config.ts'
-import type { HealthChange } from '../core/endpoint-health.ts'
 import type { FileStore } from '../files/store.ts'
 import type { AccessLog } from '../http/access-log.ts'
 import { createRates } from '../inference/admission/rates.ts'
@@ -24,14 +23,14 @@ import { createTokens } from '../providers/token.ts'
 import { createDocumentReader } from '../tools/documents/reader.ts'
 import { createMcpAccess } from '../tools/mcp/access.ts'
 import type { BodyStores } from './body-stores.ts'
-import type { Logger } from './log.ts'
+import { logAttempts, logHealth, logLost, type RunLoggers } from './run-log.ts'
 import { logSettled } from './settled-line.ts'
 import { MEGABYTE } from './units.ts'
 import { openWeb } from './web.ts'
 
 export interface RunParts {
   readonly config: Config
-  readonly logger: Logger
+  readonly loggers: RunLoggers
   readonly accessLog: AccessLog
   readonly ledger: Ledger
   readonly outboundAllow: OutboundAllow
@@ -46,7 +45,7 @@ export interface RunParts {
 /** Creates the dependencies of every generation. */
 export function createRun({
   config,
-  logger,
+  loggers,
   accessLog,
   ledger,
   outboundAllow,
@@ -64,7 +63,7 @@ export function createRun({
     clock: now,
     random: Math.random,
     mayRetry: retries.hasLeft,
-    onChange: (change) => logHealth(logger, change),
+    onChange: (change) => logHealth(loggers, change),
   })
   const maxBytes = config.responseCacheMb * MEGABYTE
   return {
@@ -103,22 +102,10 @@ export function createRun({
     onSettled(settlement, caller, incoming) {
       measurements.settled(settlement)
       logSettled(accessLog, settlement, caller, incoming)
+      logAttempts(loggers, settlement, incoming)
     },
-    onLost: (error, generationId, { traceId }) =>
-      logger.error(
-        { err: error, generation_id: generationId, trace_id: traceId },
-        'a failure after the client had disconnected',
-      ),
+    onLost: (error, generationId, trace) => logLost(loggers, error, generationId, trace),
   }
-}
-
-function logHealth(
-  logger: Logger,
-  { isWell, message, endpointId, providerSlug, credentialId }: HealthChange,
-): void {
-  const fields = { endpoint: endpointId, provider: providerSlug, credential: credentialId }
-  if (isWell) logger.info(fields, message)
-  else logger.warn(fields, message)
 }
 
 /** Resolves after `ms`. Rejects with the signal's reason if it aborts. */

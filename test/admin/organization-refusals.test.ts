@@ -6,6 +6,8 @@ const admin = administration()
 
 const OPERATIONS: [method: string, path: string, body?: unknown][] = [
   ['GET', '/organization/members'],
+  ['GET', '/organization/logging'],
+  ['PATCH', '/organization/logging', { server: 'debug' }],
   ['PATCH', '/organization/members/ID', { role: 'org:member' }],
   ['DELETE', '/organization/members/ID'],
   ['DELETE', '/organization/members/ID/sessions'],
@@ -16,6 +18,9 @@ const OPERATIONS: [method: string, path: string, body?: unknown][] = [
   ['POST', '/organization/setup-link', {}],
 ]
 const bodies: [name: string, method: string, path: string, body: unknown, contains: string][] = [
+  ['no level', 'PATCH', '/organization/logging', {}, 'at least'],
+  ['an unknown level', 'PATCH', '/organization/logging', { server: 'loud' }, 'server'],
+  ['an unknown area', 'PATCH', '/organization/logging', { kitchen: 'info' }, 'kitchen'],
   ['no role', 'PATCH', '/organization/members/x', {}, 'role'],
   ['an unknown role', 'PATCH', '/organization/members/x', { role: 'admin' }, 'role'],
   ['an unknown field', 'POST', '/organization/invitations', { email: 'x@example.org', team: 1 }, 'team'],

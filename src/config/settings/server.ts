@@ -1,10 +1,10 @@
+import { LOG_LEVELS, type LogLevel } from '../../core/log-level.ts'
 import * as read from '../readers.ts'
 import { optional, type Setting, setting } from '../setting.ts'
 
 const HOUR_MS = 3_600_000
 const noRanges: readonly string[] = []
 export type LogFormat = 'auto' | 'json' | 'text'
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 
 /** Address, data folder, logging and shutdown. */
 export const serverSettings = {
@@ -67,7 +67,7 @@ export const serverSettings = {
     flag: '--log-level <level>',
     type: '`trace` … `fatal`',
     fallback: 'info',
-    read: read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal'),
+    read: read.oneOf(...LOG_LEVELS),
     meaning: 'Lowest level that is logged. No level logs a prompt or a key.',
   }),
   logFormat: setting<LogFormat>({

@@ -8,14 +8,43 @@ import type { AuthDeps } from '../auth/deps.ts'
 import { emptyBody } from '../auth/schema.ts'
 import { makeSetupLink } from '../auth/setup.ts'
 import { invitationList, invite, listInvitations, makePasswordLink, revokeInvitation } from './invitations.ts'
+import { changeLogging, type LoggingDeps, viewLogging } from './logging.ts'
 import { changeRole, endMemberSessions, listMembers, memberList, removeMember } from './members.ts'
-import { invitationReply, link, memberParams, organizationMember, roleBody, setupLink } from './schema.ts'
+import {
+  invitationReply,
+  link,
+  logging,
+  loggingBody,
+  memberParams,
+  organizationMember,
+  roleBody,
+  setupLink,
+} from './schema.ts'
 
 const documented = operationsOf('Organization')
 const invited = { 200: t.Object({ data: invitationReply, ...link }) }
 
-export const organizationRoutes = (deps: AuthDeps & CallerDeps & { once: Once }) =>
-  new Elysia().use(memberRoutes(deps)).use(invitationRoutes(deps))
+export const organizationRoutes = (deps: AuthDeps & CallerDeps & LoggingDeps & { once: Once }) =>
+  new Elysia().use(memberRoutes(deps)).use(invitationRoutes(deps)).use(loggingRoutes(deps))
+
+const loggingRoutes = (deps: CallerDeps & LoggingDeps) =>
+  new Elysia()
+    .use(callerOption(deps))
+    .get('/organization/logging', () => data(viewLogging(deps)), {
+      caller: 'management',
+      response: dataReply(logging),
+      detail: documented('getLogging', 'Get the log levels'),
+    })
+    .patch('/organization/logging', ({ actor, body }) => data(changeLogging(deps, actor, body)), {
+      caller: 'management',
+      body: loggingBody,
+      response: dataReply(logging),
+      detail: documented('changeLogging', 'Change log levels for an hour', {
+        description:
+          'By area: `requests`, `providers` (at `debug` every attempt), `ledger`, `bodies`, `destinations`, `server` (everything else). ' +
+          'A level returns to that of SLUICE_LOG_LEVEL by itself after an hour, and with a restart. No level logs a prompt or a key.',
+      }),
+    })
 
 const memberRoutes = (deps: AuthDeps & CallerDeps) =>
   new Elysia()

@@ -1,7 +1,8 @@
 import { type Static, t } from 'elysia'
+import { LOG_AREAS, type LogArea } from '../../../core/log-level.ts'
 import { viewOf } from '../../../db/fields.ts'
 import { invitation, member, type UserRow } from '../../../db/tables.ts'
-import { instant } from '../../../http/schemas.ts'
+import { instant, nullable } from '../../../http/schemas.ts'
 
 export const organizationMember = t.Object({
   ...member.view.properties,
@@ -34,3 +35,41 @@ export const link = {
 
 export const setupLink = t.Object({ ...link, expires_at: instant('When the link ends.') })
 export type SetupLink = Static<typeof setupLink>
+
+// A `UnionEnum` would have a default, which is set in a change that does not name it.
+const logLevel = t.Union([
+  t.Literal('trace'),
+  t.Literal('debug'),
+  t.Literal('info'),
+  t.Literal('warn'),
+  t.Literal('error'),
+  t.Literal('fatal'),
+])
+const areaBody = t.Optional(
+  t.Union([logLevel, t.Null()], { description: 'null: the level of SLUICE_LOG_LEVEL.' }),
+)
+
+export const loggingBody = t.Object(
+  {
+    requests: areaBody,
+    providers: areaBody,
+    ledger: areaBody,
+    bodies: areaBody,
+    destinations: areaBody,
+    server: areaBody,
+  } satisfies Record<LogArea, unknown>,
+  { additionalProperties: false, minProperties: 1 },
+)
+export type LoggingBody = Static<typeof loggingBody>
+
+export const logging = t.Object({
+  usual_level: logLevel,
+  areas: t.Record(
+    t.String({ description: LOG_AREAS.join(', ') }),
+    t.Object({
+      level: logLevel,
+      until: nullable(instant('When the level is the usual one again; null: it is.')),
+    }),
+  ),
+})
+export type Logging = Static<typeof logging>
