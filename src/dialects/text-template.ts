@@ -43,15 +43,17 @@ const PROBE = '\u2063probe\u2063'
 const PROBE_NUMBER = 190_190_190
 
 /**
- * `data` was parsed and has no content but the piece `text`. To prove the template, the event is parsed again with another
+ * `event` was parsed and has no content but the piece `text`. To prove the template, the event is parsed again with another
  * text, number and padding in their places; undefined where it cannot be made.
  */
 export function cutTemplate(
-  data: string,
+  event: string,
   text: string,
   form: TextForm,
 ): { template: TextTemplate; json: string } | undefined {
   const { opening } = form
+  // Slices hold the string that they are cut from, here a network read of up to 64 kB, as long as the stream is open.
+  const data = copyOf(event)
   opening.lastIndex = 0
   for (let match = opening.exec(data); match; match = opening.exec(data)) {
     const from = opening.lastIndex
@@ -67,6 +69,9 @@ export function cutTemplate(
   }
   return undefined
 }
+
+/** A string of its own; `slice` would refer to the complete one. */
+const copyOf = (text: string): string => Buffer.from(text).toString()
 
 /** The text around the data of an event that consists of an optional name and one line of data. */
 const LINES_BEFORE = /^(?:event:[^\r\n]*\r?\n)?data: ?$/

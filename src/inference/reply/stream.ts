@@ -46,7 +46,7 @@ export async function streamResponse(
   const begun = early === null ? await beginning(stream) : { text: early, rest: stream.next() }
   if (begun.rest === null) return textReply(begun.text, headers)
   const body = directStream(
-    (writer) => send(stream, begun.text, begun.rest ?? stream.next(), writer, form.keepAlive),
+    (writer) => send(stream, begun, writer, form.keepAlive),
     () => stream.leave(new CallerDisconnected()),
   )
   return new Response(body, { headers })
@@ -103,7 +103,7 @@ async function sendOnceComing(
       return null
     })
     .finally(clock.stop)
-  if (stream !== null) await send(stream, '', stream.next(), writer, keepAlive)
+  if (stream !== null) await send(stream, { text: '', rest: null }, writer, keepAlive)
 }
 
 /**
@@ -123,10 +123,25 @@ async function untilStarted(stream: TextStream, keepAlive: string, until: number
   return keepAlive
 }
 
-/** The available text of a stream, and its next text; null if the reply has ended. */
+/**
+ * The available text of a stream, and its next text; null if the reply has ended. Both are released once they are sent: the
+ * connection keeps this object, and a stream may stay open for minutes.
+ */
 interface Beginning {
-  readonly text: string
-  readonly rest: Promise<string | null> | null
+  text: string
+  rest: Promise<string | null> | null
+}
+
+function takeText(begun: Beginning): string {
+  const { text } = begun
+  begun.text = ''
+  return text
+}
+
+function takeRest(begun: Beginning, stream: TextStream): Promise<string | null> {
+  const rest = begun.rest ?? stream.next()
+  begun.rest = null
+  return rest
 }
 
 /**
@@ -155,8 +170,7 @@ const COMMIT_MS = 50
 /** Writes the stream to its connection. Rejects, which closes the connection, if the caller stops reading. */
 async function send(
   stream: TextStream,
-  begun: string,
-  rest: Promise<string | null>,
+  begun: Beginning,
   writer: DirectWriter,
   keepAlive: string,
 ): Promise<void> {
@@ -187,9 +201,9 @@ async function send(
     clock.due = ticker.now() + KEEP_ALIVE_MS
   }
   try {
-    if (begun !== '') await write(begun)
+    if (begun.text !== '') await write(takeText(begun))
     waitForProvider()
-    await writeAll(stream, rest, write, waitForProvider)
+    await writeAll(stream, begun, write, waitForProvider)
     writer.end()
   } finally {
     clock.stop()
@@ -198,12 +212,12 @@ async function send(
 
 async function writeAll(
   stream: TextStream,
-  first: Promise<string | null>,
+  begun: Beginning,
   write: (text: string) => Promise<unknown> | undefined,
   waitForProvider: () => void,
 ): Promise<void> {
   let burst = 0
-  for (let text = await first; text !== null; text = await stream.next()) {
+  for (let text = await takeRest(begun, stream); text !== null; text = await stream.next()) {
     const writing = write(text)
     if (writing) await writing
     waitForProvider()

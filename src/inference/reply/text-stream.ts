@@ -176,6 +176,10 @@ function writeBurst(streaming: Streaming): void {
     content?.see(frame)
     streaming.unsent += writer?.write(frame) ?? ''
   }
+  if (streaming.written < batch.length) return
+  // Not held while the next read is awaited.
+  streaming.batch = []
+  streaming.written = 0
 }
 
 const hasText = ({ unsent, long }: Streaming): boolean => unsent.length > 0 || !long.isEmpty

@@ -36,15 +36,17 @@ export async function untilContent(
 const begins = ({ events }: InferenceFrame): boolean => events.some(({ type }) => type === 'response-start')
 
 function continued(first: FrameBatch, rest: AsyncIterator<FrameBatch>): InferenceFrames {
-  let isFirst = first.length > 0
+  // Released once it is read: the rest may take minutes.
+  let unread: FrameBatch = first
   const iterator: AsyncIterator<FrameBatch> = {
     next: () => {
-      if (!isFirst) return rest.next()
-      isFirst = false
-      return Promise.resolve({ value: first, done: false as const })
+      if (unread.length === 0) return rest.next()
+      const value = unread
+      unread = []
+      return Promise.resolve({ value, done: false as const })
     },
     return: async () => {
-      isFirst = false
+      unread = []
       await rest.return?.()
       return { value: undefined, done: true as const }
     },
