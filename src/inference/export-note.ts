@@ -22,7 +22,9 @@ export const withoutNote = (settlement: Settlement, { caller }: Pick<Opening, 'c
 
 function noteOf(settlement: Settlement, cost: Cost, generation: Noted): ExportNote {
   const { opening, request, current, startedAt } = generation
-  const note: Writable<ExportNote> = { parameters: parametersOf(request) }
+  const note: Writable<ExportNote> = {
+    parameters: parametersOf(request, generation.caller.workspace.exports?.content === true),
+  }
   const route = opening.parent === undefined ? unusualRoute(opening.incoming.path) : undefined
   if (route !== undefined) note.route = route
   const requested = request.chosen?.requested ?? request.models[0]
@@ -63,7 +65,8 @@ function hostOf(baseUrl: string): string {
 const MOST_STOPS = 4
 const LONGEST_STOP = 32
 
-function parametersOf(request: RoutedRequest): ExportParameters {
+/** Sequences that end an answer may be words of it: only for destinations with content. */
+function parametersOf(request: RoutedRequest, withContent: boolean): ExportParameters {
   if (!isConversation(request)) return {}
   const { sampling, maxOutputTokens, choiceCount, reasoning, tools } = request
   const { stop } = sampling
@@ -76,7 +79,8 @@ function parametersOf(request: RoutedRequest): ExportParameters {
     ...(sampling.frequencyPenalty !== undefined && { frequencyPenalty: sampling.frequencyPenalty }),
     ...(sampling.presencePenalty !== undefined && { presencePenalty: sampling.presencePenalty }),
     ...(sampling.seed !== undefined && { seed: sampling.seed }),
-    ...(stop !== undefined && { stop: stop.slice(0, MOST_STOPS).map((one) => one.slice(0, LONGEST_STOP)) }),
+    ...(withContent &&
+      stop !== undefined && { stop: stop.slice(0, MOST_STOPS).map((one) => one.slice(0, LONGEST_STOP)) }),
     ...(choiceCount !== undefined && { choices: choiceCount }),
     ...(reasoning?.effort !== undefined && { reasoningEffort: reasoning.effort }),
     ...(outputType !== undefined && { outputType }),

@@ -28,6 +28,8 @@ interface ExportOptions extends Partial<GatewayOptions> {
 /** A gateway with the providers `lab` and `spare` of the models `tiny` and `m`, and no destination. */
 export async function startForExport({ more = [], ...options }: ExportOptions = {}) {
   const upstream = startUpstream()
+  // What waits for a destination that is always busy stays in the outbox.
+  const busy = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(null, { status: 503 }) })
   const provider = (slug: string) => ({
     slug,
     dialect: 'chat',
@@ -48,8 +50,10 @@ export async function startForExport({ more = [], ...options }: ExportOptions = 
         ...more.map((one) => ({ base_url: upstream.baseUrl, ...one })),
       ],
       ...options,
+      environment: { SLUICE_OUTBOUND_ALLOW: '127.0.0.1', ...options.environment },
     },
     upstream,
+    { stop: () => busy.stop(true) },
   )
   const sealer = gateway.deps.sealer
 
@@ -57,7 +61,7 @@ export async function startForExport({ more = [], ...options }: ExportOptions = 
     const reply = await gateway.manage('POST', '/observability/destinations', {
       name: `hook ${crypto.randomUUID()}`,
       type: 'webhook',
-      config: { url: 'https://hooks.example/in' },
+      config: { url: `http://127.0.0.1:${busy.port}/in` },
       ...fields,
     })
     const body = objectOf(await reply.json())
