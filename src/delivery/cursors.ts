@@ -6,7 +6,8 @@ import type { SetAside } from './report.ts'
 
 export type CursorRow = typeof exportCursors.$inferSelect
 
-const OUTBOX_END = `coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'export_outbox'), 0) * ${MOST_OF_ROW} + ${MOST_OF_ROW - 1}`
+// The connection of the server has a temporary table with a sequence as well, whose name would come first.
+const OUTBOX_END = `coalesce((SELECT seq FROM main.sqlite_sequence WHERE name = 'export_outbox'), 0) * ${MOST_OF_ROW} + ${MOST_OF_ROW - 1}`
 
 /** The position of the last generation that was committed, also if its row was deleted since. */
 export const endOfOutbox = ({ file }: Database): number =>

@@ -1,5 +1,6 @@
 import type { ReplayRow } from '../db/delivery-tables.ts'
 import { type Book, takeReport } from './book.ts'
+import { endOfOutbox } from './cursors.ts'
 import type { EngineLane } from './engine.ts'
 import { createFlusher, FLUSH_MS, type FlusherOptions } from './flusher.ts'
 import { createLink } from './link.ts'
@@ -26,6 +27,8 @@ export interface Delivery {
   committed(): void
   bookOf(destinationId: string): Book | undefined
   books(): readonly Book[]
+  /** Stores what was reported. */
+  flush(): void
   /** Ends a pause. */
   resume(destinationId: string): void
   /** Drops all that waits. */
@@ -47,19 +50,14 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   const link = createLink({
     opening: options.opening,
     lanes: () => lanesMessage([...books.keys()]),
-    onReports: take,
+    onReports(reports) {
+      for (const report of reports) take(options, books, report)
+      flusher.later(FLUSH_MS)
+    },
     onCrash: options.onCrash,
   })
   const wake = throttled(WAKE_MS, () => link.post({ kind: 'wake' }))
   let isStarted = false
-
-  function take(reports: readonly Report[]): void {
-    for (const report of reports) {
-      const book = books.get(report.destinationId)
-      if (book !== undefined) for (const event of takeReport(book, report, now())) onEvent(event)
-    }
-    flusher.later(FLUSH_MS)
-  }
 
   const lanesMessage = (changed: readonly string[]): ToWorker => ({
     kind: 'lanes',
@@ -99,12 +97,18 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     },
     bookOf: (id) => books.get(id),
     books: () => [...books.values()],
+    flush: flusher.now,
     resume(id) {
       const event = resumed(books.get(id))
       if (event !== null) onEvent(event)
       if (event !== null) change(id, { kind: 'resume', id }, () => {})
     },
-    discard: (id) => link.post({ kind: 'discard', id }),
+    discard(id) {
+      const book = books.get(id)
+      if (book === undefined || link.post({ kind: 'discard', id })) return
+      dropWaiting(book, endOfOutbox(options.database))
+      flusher.now()
+    },
     replay(id, range) {
       const replay = range === null ? null : { ...range, id: now(), passed: 0 }
       change(id, { kind: 'replay', id, replay }, (book) => setReplay(book, replay))
@@ -114,6 +118,20 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       return link.stop(CLOSE_MS).then(flusher.close)
     },
   }
+}
+
+function take({ now, onEvent }: DeliveryOptions, books: ReadonlyMap<string, Book>, report: Report): void {
+  const book = books.get(report.destinationId)
+  if (book !== undefined) for (const event of takeReport(book, report, now())) onEvent(event)
+}
+
+/** Without a thread that counts them, the number is what it reported last. */
+function dropWaiting(book: Book, position: number): void {
+  const { dropped } = book.row
+  const discarded = (dropped?.['discarded'] ?? 0) + book.waiting.generations
+  book.row = { ...book.row, position, dropped: { ...dropped, discarded } }
+  book.waiting = { generations: 0, bytes: 0, oldestAt: null }
+  book.isDirty = true
 }
 
 /** Null cancels the one that runs. */

@@ -18,5 +18,5 @@ export function exportStatus(delivery: Pick<Delivery, 'books'>, now: number): re
 }
 
 /** For how long the oldest generation has waited. */
-const lagSeconds = (oldestAt: number | null, now: number): number =>
+export const lagSeconds = (oldestAt: number | null, now: number): number =>
   oldestAt === null ? 0 : Math.max(0, Math.round(now - oldestAt) / 1000)

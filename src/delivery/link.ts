@@ -15,8 +15,8 @@ export interface LinkOptions {
 export interface Link {
   /** Starts the thread unless it runs. */
   start(): void
-  /** Sends a message; nothing happens without a thread. */
-  post(message: ToWorker): void
+  /** Sends a message. False: there is no thread. */
+  post(message: ToWorker): boolean
   /** Lets the thread finish what it sends within `ms`, and ends it. It can be started again. */
   stop(ms: number): Promise<void>
 }
@@ -34,6 +34,8 @@ export function createLink({ opening, lanes, onReports, onCrash }: LinkOptions):
   let failures = 0
   let startedAt = 0
   let onStopped: () => void = () => {}
+  let isWanted = false
+  let ending: Promise<void> | null = null
 
   function open(): void {
     const opened = openWorker('delivery')
@@ -57,30 +59,46 @@ export function createLink({ opening, lanes, onReports, onCrash }: LinkOptions):
     const retryMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures)
     failures += 1
     onCrash(error, retryMs)
-    retry = setTimeout(open, retryMs)
+    retry = setTimeout(() => {
+      retry = undefined
+      open()
+    }, retryMs)
     retry.unref()
+  }
+
+  async function end(stopping: Worker, ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    onStopped = resolve
+    const timer = setTimeout(resolve, ms + LAST_REPORTS_MS)
+    stopping.postMessage({ kind: 'stop', ms } satisfies ToWorker)
+    await promise
+    clearTimeout(timer)
+    stopping.terminate()
   }
 
   return {
     start() {
-      if (worker !== null || retry !== undefined) return
-      open()
+      isWanted = true
+      if (worker === null && retry === undefined && ending === null) open()
     },
-    post: (message) => worker?.postMessage(message),
+    post(message) {
+      worker?.postMessage(message)
+      return worker !== null
+    },
     async stop(ms) {
+      isWanted = false
       clearTimeout(retry)
       retry = undefined
       const stopping = worker
-      if (stopping === null) return
-      const { promise, resolve } = Promise.withResolvers<void>()
-      onStopped = resolve
-      const timer = setTimeout(resolve, ms + LAST_REPORTS_MS)
-      stopping.postMessage({ kind: 'stop', ms } satisfies ToWorker)
-      await promise
-      clearTimeout(timer)
-      onStopped = () => {}
-      if (worker === stopping) worker = null
-      stopping.terminate()
+      worker = null
+      if (stopping !== null) {
+        ending = end(stopping, ms).finally(() => {
+          ending = null
+          // Started again meanwhile: never two threads at a time.
+          if (isWanted) open()
+        })
+      }
+      await ending
     },
   }
 }

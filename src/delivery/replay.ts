@@ -19,7 +19,7 @@ const IDS_OF_MILLISECOND = 4096
 const ID = /^gen-([0-9a-f]{12})7([0-9a-f]{3})/
 
 /** Just before the first id of a millisecond. Positions of ids are far above those of the outbox. */
-const positionBefore = (ms: number): number => ms * IDS_OF_MILLISECOND - 1
+export const positionBefore = (ms: number): number => ms * IDS_OF_MILLISECOND - 1
 
 /** The place of a generation among all, by the digits of its id that are in order of time; null: not an id of ours. */
 function positionOf(id: string): number | null {

@@ -57,10 +57,11 @@ describe('a destination', () => {
         groups: [{ logic: 'and', rules: fields.filter_rules.groups[0]?.rules }],
       },
       config: { url: 'https://hooks.example/in', method: 'POST' },
+      pause_reason: null,
       created_at: new Date(now).toISOString(),
       updated_at: new Date(now).toISOString(),
     }
-    expect(made).toEqual(record)
+    expect(made).toEqual({ ...record, signing_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) })
     expect(dataOf(await manage('GET', `/${id}`))).toEqual(record)
     expect((await manage('GET', '')).json).toEqual({ data: [record], total_count: 1, next_cursor: null })
     now += 1000

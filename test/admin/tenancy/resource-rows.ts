@@ -131,6 +131,19 @@ const destinations: Row[] = [
     { management: WORKSPACE },
   ),
   row(`delete ${DESTINATION}/{id}`, 'path id', destination, `${DESTINATION}/{}`),
+  row(`get ${DESTINATION}/{id}/status`, 'path id', destination, `${DESTINATION}/{}/status`),
+  row(`get ${DESTINATION}/{id}/failed`, 'path id', destination, `${DESTINATION}/{}/failed`),
+  row(`post ${DESTINATION}/{id}/discard`, 'path id', destination, `${DESTINATION}/{}/discard`),
+  row(`post ${DESTINATION}/{id}/replay`, 'path id', destination, `${DESTINATION}/{}/replay`, {
+    body: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' },
+    found: 409,
+  }),
+  // No replay runs.
+  row(`delete ${DESTINATION}/{id}/replay`, 'path id', destination, `${DESTINATION}/{}/replay`, {
+    found: 409,
+  }),
+  // Only webhooks are signed.
+  row(`post ${DESTINATION}/{id}/secret`, 'path id', destination, `${DESTINATION}/{}/secret`, { found: 400 }),
   // Nothing is delivered to this type, so no test event is sent.
   row(`post ${DESTINATION}/{id}/test`, 'path id', destination, `${DESTINATION}/{}/test`, { found: 400 }),
 ]

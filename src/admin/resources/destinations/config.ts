@@ -59,7 +59,8 @@ export function readConfig(
     const value = readField(type, field, given[field.name], allow, stored?.fields[field.name])
     if (value !== undefined) fields[field.name] = value
   }
-  const read = { fields, headers: readHeaders(given['headers'], stored?.headers ?? null) }
+  const headers = readHeaders(given['headers'], stored?.headers ?? null)
+  const read = { fields, headers, ...(stored?.signing && { signing: stored.signing }) }
   if (type === 'otel-collector') checkEncoding(read.headers)
   if (stored !== undefined) refuseMoved(type, given, stored, read)
   return read

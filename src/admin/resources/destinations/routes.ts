@@ -4,8 +4,20 @@ import { CREATION, operationsOf } from '../../../http/operation.ts'
 import { data, dataReply, deleted, deletedReply, pageReply, uuid } from '../../../http/schemas.ts'
 import type { Once } from '../../once.ts'
 import {
+  beginReplay,
+  cancelReplay,
+  discardWaiting,
+  failedList,
+  failedReply,
+  getStatus,
+  listFailed,
+  statusReply,
+} from './delivery.ts'
+import { replayBody } from './replay-range.ts'
+import {
   createBody,
   createDestination,
+  createdReply,
   type DestinationDeps,
   deleteDestination,
   destinationList,
@@ -15,6 +27,7 @@ import {
   updateBody,
   updateDestination,
 } from './service.ts'
+import { newSecretReply, renewSecret } from './signing.ts'
 import { testResult, tryDestination } from './try.ts'
 
 const documented = operationsOf('Observability')
@@ -23,7 +36,12 @@ const path = '/observability/destinations'
 const params = t.Object({ id: uuid('The destination.') })
 const response = dataReply(destinationReply)
 
-export const destinationRoutes = (deps: DestinationDeps & CallerDeps & { once: Once }) =>
+type RouteDeps = DestinationDeps & CallerDeps & { once: Once }
+
+export const destinationRoutes = (deps: RouteDeps) =>
+  new Elysia().use(storedRoutes(deps)).use(deliveryRoutes(deps))
+
+const storedRoutes = (deps: RouteDeps) =>
   new Elysia()
     .use(callerOption(deps))
     .get(path, ({ caller, query }) => listDestinations(deps, caller, query), {
@@ -41,7 +59,7 @@ export const destinationRoutes = (deps: DestinationDeps & CallerDeps & { once: O
       {
         caller,
         body: createBody,
-        response,
+        response: dataReply(createdReply),
         detail: documented('createDestination', 'Create an observability destination', {
           description: 'Its secrets are sealed at once and shown masked from then on.',
           ...CREATION,
@@ -84,5 +102,68 @@ export const destinationRoutes = (deps: DestinationDeps & CallerDeps & { once: O
       detail: documented('testDestination', 'Send one test event to an observability destination', {
         description:
           'The event is a small generation, made as those that are delivered. Also while the destination is disabled.',
+      }),
+    })
+
+const deliveryRoutes = (deps: RouteDeps) =>
+  new Elysia()
+    .use(callerOption(deps))
+    .get(`${path}/:id/status`, ({ params }) => data(getStatus(deps, params.id)), {
+      caller,
+      params,
+      response: dataReply(statusReply),
+      detail: documented('getDestinationStatus', 'Get how the delivery to a destination stands', {
+        errors: [409],
+      }),
+    })
+    .get(`${path}/:id/failed`, ({ params, query }) => listFailed(deps, params.id, query), {
+      caller,
+      params,
+      query: failedList.query,
+      response: pageReply(failedReply),
+      detail: documented('listDestinationFailures', 'List generations that a destination refused', {
+        description: 'The last 1,000, the newest first.',
+      }),
+    })
+    .post(`${path}/:id/discard`, ({ actor, params }) => data(discardWaiting(deps, actor, params.id)), {
+      caller,
+      parse: 'none',
+      params,
+      response: dataReply(statusReply),
+      detail: documented('discardDestinationBacklog', 'Drop all generations that wait for a destination', {
+        description: 'They are counted as dropped. A replay can deliver them later.',
+        errors: [409],
+      }),
+    })
+    .post(
+      `${path}/:id/replay`,
+      ({ actor, body, params }) => data(beginReplay(deps, actor, params.id, body)),
+      {
+        caller,
+        params,
+        body: replayBody,
+        response: dataReply(statusReply),
+        detail: documented('replayDestination', 'Deliver generations of the ledger once more', {
+          description:
+            'At most 1,000,000, with the rules that the destination has now, and with contents that are still stored. ' +
+            'Goes on after a restart. 409 names the time from when there is something.',
+          errors: [409],
+        }),
+      },
+    )
+    .delete(`${path}/:id/replay`, ({ actor, params }) => data(cancelReplay(deps, actor, params.id)), {
+      caller,
+      params,
+      response: dataReply(statusReply),
+      detail: documented('cancelDestinationReplay', 'End the replay of a destination', { errors: [409] }),
+    })
+    .post(`${path}/:id/secret`, ({ actor, params }) => data(renewSecret(deps, actor, params.id)), {
+      caller,
+      parse: 'none',
+      params,
+      response: dataReply(newSecretReply),
+      detail: documented('renewDestinationSecret', 'Replace the secret that a webhook is signed with', {
+        description: 'Events are signed with both secrets for 24 hours. The new one is shown only here.',
+        errors: [409],
       }),
     })

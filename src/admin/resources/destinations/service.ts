@@ -10,24 +10,27 @@ import { newRow, storedOf, viewOf } from '../../../db/fields.ts'
 import { destinationPlace, type Sealer } from '../../../db/seal.ts'
 import { apiKeys, type DestinationRow, destination, destinations } from '../../../db/tables.ts'
 import { beginCursor, endCursor } from '../../../delivery/cursors.ts'
+import type { Delivery } from '../../../delivery/delivery.ts'
 import {
   DESTINATION_TYPES,
   type DestinationConfig,
   type DestinationType,
   isDestinationType,
 } from '../../../exporters/destination-types.ts'
-import { inWorkspace } from '../../../http/schemas.ts'
+import { inWorkspace, nullable } from '../../../http/schemas.ts'
 import type { OutboundAllow } from '../../../net/address.ts'
 import type { ChangeDeps } from '../../change.ts'
 import { listing, listPage } from '../../list.ts'
 import { createRow, deleteRow, findRow, updateRow } from '../../resource.ts'
 import { workspaceOf } from '../../workspace-of.ts'
 import { maskedConfig, readConfig } from './config.ts'
+import { newSecret } from './new-secret.ts'
 import { checkRules } from './rules.ts'
 
 export interface DestinationDeps extends ChangeDeps {
   sealer: Sealer
   outboundAllow: OutboundAllow
+  delivery: Pick<Delivery, 'bookOf' | 'flush' | 'resume' | 'discard' | 'replay'>
 }
 
 const types = Object.keys(DESTINATION_TYPES)
@@ -49,6 +52,20 @@ export const updateBody = Type.Object(
 export const destinationReply = Type.Object({
   ...destination.view.properties,
   config: Type.Record(Type.String(), Type.Unknown(), { description: 'Secrets and headers are masked.' }),
+  pause_reason: nullable(
+    Type.String({
+      description: 'Why nothing is delivered until the destination is changed or tested; null: not paused.',
+    }),
+  ),
+})
+/** Of the creation of a webhook: the secret is not shown again. */
+export const createdReply = Type.Object({
+  ...destinationReply.properties,
+  signing_secret: Type.Optional(
+    Type.String({
+      description: 'Of webhooks, shown only here: events are signed with it (Standard Webhooks).',
+    }),
+  ),
 })
 type Destination = Static<typeof destinationReply>
 
@@ -84,10 +101,12 @@ export async function createDestination(
   caller: Caller,
   actor: Actor,
   body: Static<typeof createBody>,
-): Promise<Destination> {
+): Promise<Static<typeof createdReply>> {
   const workspaceId = workspaceOf(caller, body.workspace_id, deps.snapshot.current())
   const type = typeOf(body.type)
-  const config = readConfig(type, body.config, deps.outboundAllow)
+  const read = readConfig(type, body.config, deps.outboundAllow)
+  const secret = type === 'webhook' ? newSecret() : null
+  const config = secret === null ? read : { ...read, signing: [secret] }
   checkRules(body.filter_rules, body.privacy_mode === true)
   await requireKeys(deps.database, workspaceId, body.api_key_hashes)
   const [id, now] = [newUuid(), new Date(deps.now())]
@@ -101,7 +120,7 @@ export async function createDestination(
   })
   const further = (tx: Db) => [beginCursor(tx, id)]
   await unlessTaken(createRow(deps, actor, destination, row, { further }), 'name', taken)
-  return viewWith(deps, row)
+  return { ...viewWith(deps, row), ...(secret && { signing_secret: secret.secret }) }
 }
 
 export async function updateDestination(
@@ -125,6 +144,18 @@ export async function updateDestination(
   const note = config && { changed_config: Object.keys(config) }
   const update = updateRow(deps, actor, destination, row, columns, { ...(note && { note }) })
   return viewWith(deps, await unlessTaken(update, 'name', taken))
+}
+
+/** Stores a config that is complete. The audit log names these fields of it. */
+export const storeConfig = async (
+  deps: DestinationDeps,
+  actor: Actor,
+  row: DestinationRow,
+  config: DestinationConfig,
+  changed: readonly string[],
+): Promise<void> => {
+  const columns = { sealed_config: sealed(deps, row.id, row.workspace_id, config) }
+  await updateRow(deps, actor, destination, row, columns, { note: { changed_config: changed } })
 }
 
 const taken = () => conflict('name: this workspace has a destination of this name; take another')
@@ -152,7 +183,13 @@ const sealed = ({ sealer }: DestinationDeps, id: string, workspaceId: string, co
 const viewWith = (deps: DestinationDeps, row: DestinationRow): Destination => ({
   ...viewOf(destination, row),
   config: shownConfig(deps, row),
+  pause_reason: pauseReason(deps, row.id),
 })
+
+function pauseReason({ delivery }: DestinationDeps, id: string): string | null {
+  const book = delivery.bookOf(id)
+  return book === undefined || book.row.paused_at === null ? null : (book.row.last_error ?? 'paused')
+}
 
 /** {} for a config that cannot be opened: one damaged value must not hide the others of a list. */
 function shownConfig(deps: DestinationDeps, row: DestinationRow): Destination['config'] {

@@ -38,7 +38,10 @@ export async function tryDestination(deps: DestinationDeps, id: string): Promise
     isTest: true,
   }
   const record = sampleRecord({ id: row.workspace_id, name }, deps.now())
-  return await send(await kind.batchOf([record], context), kind, context, deps)
+  const result = await send(await kind.batchOf([record], context), kind, context, deps)
+  // What made it pause is over.
+  if (result.success) deps.delivery.resume(row.id)
+  return result
 }
 
 /** The outcome of the last call; of the first that was not accepted. */
