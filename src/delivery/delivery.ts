@@ -76,10 +76,10 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   }
 
   /** Changes what is stored of a destination now, and tells the thread. */
-  function change(id: string, message: ToWorker, edit: (book: Book) => void): void {
+  function change(id: string, message: ToWorker, edit?: (book: Book) => void): void {
     const book = books.get(id)
     if (book === undefined) return
-    edit(book)
+    edit?.(book)
     book.isDirty = true
     flusher.now()
     link.post(message)
@@ -87,9 +87,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
 
   return {
     applyChanges,
-    committed() {
-      if (isStarted) wake.call()
-    },
+    committed: () => void (isStarted && wake.call()),
     start() {
       isStarted = true
       if (isNeeded(books)) link.start()
@@ -100,17 +98,16 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     flush: flusher.now,
     resume(id) {
       const event = resumed(books.get(id))
-      if (event !== null) onEvent(event)
-      if (event !== null) change(id, { kind: 'resume', id }, () => {})
+      if (event === null) return
+      onEvent(event)
+      change(id, { kind: 'resume', id })
     },
     discard(id) {
-      const book = books.get(id)
-      if (book === undefined || link.post({ kind: 'discard', id })) return
-      dropWaiting(book, endOfOutbox(options.database))
-      flusher.now()
+      if (link.post({ kind: 'discard', id })) return
+      change(id, { kind: 'wake' }, (book) => dropWaiting(book, endOfOutbox(options.database)))
     },
     replay(id, range) {
-      const replay = range === null ? null : { ...range, id: now(), passed: 0 }
+      const replay = range && { ...range, id: now(), passed: 0 }
       change(id, { kind: 'replay', id, replay }, (book) => setReplay(book, replay))
     },
     close() {

@@ -54,7 +54,6 @@ export function createLink({ opening, lanes, onReports, onCrash }: LinkOptions):
     if (worker !== failed) return
     worker = null
     failed.terminate()
-    onStopped()
     if (performance.now() - startedAt > RECOVERED_MS) failures = 0
     const retryMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures)
     failures += 1

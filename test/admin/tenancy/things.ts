@@ -157,7 +157,11 @@ export const things = {
         await manage('POST', '/observability/destinations', {
           name: fresh('destination'),
           type: 'datadog',
-          config: { apiKey: 'key-of-the-matrix-0123456789', mlApp: 'matrix' },
+          config: {
+            apiKey: 'key-of-the-matrix-0123456789',
+            mlApp: 'matrix',
+            url: 'https://datadog.invalid',
+          },
           workspace_id: place.id,
         }),
       ),
