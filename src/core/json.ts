@@ -57,13 +57,19 @@ export const asCount = (value: unknown): number | undefined =>
 
 /** The fields of an object that are not in `known`; undefined if it has no others. */
 export function restOf(object: JsonObject, known: ReadonlySet<string>): JsonObject | undefined {
-  let rest: [string, unknown][] | undefined
+  let rest: JsonObject | undefined
   for (const key in object) {
     if (known.has(key)) continue
-    rest ??= []
-    rest.push([key, object[key]])
+    rest ??= {}
+    setField(rest, key, object[key])
   }
-  return rest && Object.fromEntries(rest)
+  return rest
+}
+
+/** Sets a field of an object. `__proto__` becomes a field as well, where an assignment would call its setter. */
+export function setField(object: JsonObject, name: string, value: unknown): void {
+  if (name !== '__proto__') object[name] = value
+  else Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true })
 }
 
 /** The object without the fields that are undefined, so that an absent field stays absent. */

@@ -1,4 +1,3 @@
-import { defined } from '../core/json.ts'
 import type { Timings } from '../core/result.ts'
 
 /** When a request reached its stages, by the clock of `performance.now()`; 0: not yet. */
@@ -23,19 +22,19 @@ export const newTimes = (arrivedAt: number): Times => ({
   committedAt: 0,
 })
 
-/** The length of each stage that was reached. */
+/** The length of each stage; undefined for those that were not reached. */
 export function timingsOf(times: Times): Timings {
   const { arrivedAt, planMs, admittedAt, repliedAt, contentAt, endedAt, committedAt } = times
   const until = (from: number, to: number): number | undefined =>
     from === 0 || to === 0 ? undefined : rounded(to - from)
-  return defined({
+  return {
     admit: rounded((admittedAt || performance.now()) - arrivedAt - planMs),
     plan: rounded(planMs),
     connect: until(admittedAt, repliedAt || endedAt),
     first_byte: until(repliedAt, contentAt || endedAt),
     relay: until(contentAt, endedAt),
     commit: until(endedAt, committedAt),
-  })
+  }
 }
 
 /** To a hundredth of a millisecond. */

@@ -108,4 +108,6 @@ function addReasoning(view: JsonObject, { reasoning, reasoningDetails }: ResultC
 
 /** The last wins. */
 const merge = (objects: readonly (JsonObject | undefined)[]): JsonObject =>
-  Object.fromEntries(objects.flatMap((object) => Object.entries(object ?? {})))
+  objects.length === 1
+    ? { ...objects[0] }
+    : Object.fromEntries(objects.flatMap((object) => Object.entries(object ?? {})))

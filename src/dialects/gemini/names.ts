@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { isObject, isString, setField } from '../../core/json.ts'
 import { words } from '../../core/words.ts'
 
 /**
@@ -56,7 +56,7 @@ function renamed(object: JsonObject): JsonObject {
   for (const [name, value] of Object.entries(object)) {
     const known = CAMEL.get(name) ?? name
     if (known !== name && object[known] !== undefined) continue
-    define(result, known, fieldOf(known, value))
+    setField(result, known, fieldOf(known, value))
   }
   return result
 }
@@ -79,18 +79,11 @@ function responseOf(value: JsonObject): JsonObject {
 
 function mapped(object: JsonObject): JsonObject {
   const result: JsonObject = {}
-  for (const [name, value] of Object.entries(object)) define(result, name, within(value))
+  for (const [name, value] of Object.entries(object)) setField(result, name, within(value))
   return result
 }
 
 function within(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(within)
   return isObject(value) ? renamed(value) : value
-}
-
-/** Defines `__proto__` as a plain field; assignment would call its setter. */
-const define = (target: JsonObject, name: string, value: unknown): void => {
-  if (name === '__proto__') {
-    Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true })
-  } else target[name] = value
 }

@@ -61,7 +61,7 @@ export function admit(
     attempts: needed.attempts,
     promptTokensEstimate,
     serviceTier,
-    ...(prompt.media && { promptMedia: prompt.media }),
+    promptMedia: prompt.media,
   }))
 }
 
@@ -103,7 +103,7 @@ function claimGroups(
       return signalOf(cancellation)
     },
     need: (remainingOf, isLast) => neededBy(attempts, fit, gates, remainingOf, isLast),
-    ...(hint === undefined ? {} : { hint }),
+    hint,
   })
   return claim instanceof Promise ? claim.then(admission) : admission(claim)
 }

@@ -120,7 +120,7 @@ export async function completeReply(
     const turn = turnAfterLong(writtenAt)
     if (turn) await turn
     if (recorder) await record(recorder, reply)
-    return await jsonOf(reply, lengthOf(result))
+    return lengthOf(result) > SHORT_CHARACTERS ? await longJson(reply) : JSON.stringify(reply)
   } catch (error) {
     throw await fail(generation, error)
   } finally {
@@ -141,9 +141,8 @@ const lengthOf = ({ choices }: InferenceResult): number =>
     0,
   )
 
-/** As `JSON.stringify` writes it. */
-async function jsonOf(reply: JsonObject, length: number): Promise<string> {
-  if (length <= SHORT_CHARACTERS) return JSON.stringify(reply)
+/** As `JSON.stringify` writes it, in steps. */
+async function longJson(reply: JsonObject): Promise<string> {
   const json = (await jsonInSteps(reply)).join('')
   await turnOfLoop()
   return json

@@ -154,11 +154,8 @@ async function completeImages(generation: ImagesGeneration): Promise<Drawing> {
 const isVisible = ({ events }: InferenceFrame): boolean =>
   events.some(({ type }) => type !== 'response-start' && type !== 'usage')
 
-const streamCodec: CallCodec<InferenceFrames, ImagesGeneration> = codecOf(
-  async (reply, attempt, generation) => {
-    const { first, all } = await untilContent(framesOf(generation, reply, attempt), isVisible)
-    return { answer: all, upstreamId: upstreamIdOf(first) }
-  },
+const streamCodec: CallCodec<InferenceFrames, ImagesGeneration> = codecOf((reply, attempt, generation) =>
+  untilContent(framesOf(generation, reply, attempt), isVisible),
 )
 
 function streamedImages(generation: ImagesGeneration): TextStream {

@@ -1,4 +1,4 @@
-import type { Attempt } from '../../core/attempt.ts'
+import type { Attempt, UpstreamCall } from '../../core/attempt.ts'
 import { type Cancellation, signalOf } from '../../core/cancellation.ts'
 import type { UpstreamError } from '../../core/errors.ts'
 import type { Timeouts } from '../../core/provider.ts'
@@ -222,7 +222,7 @@ interface SendOptions {
 type SendDeps = Pick<RunDeps, 'upstream' | 'now' | 'tokens'>
 
 /** Sends one call to the attempt's provider. */
-export async function sendCall(
+export function sendCall(
   built: DialectCall,
   { provider, credential, endpoint }: Attempt,
   deps: SendDeps,
@@ -236,20 +236,22 @@ export async function sendCall(
     cancellation,
     tokens: deps.tokens,
   })
-  const call = preparing instanceof Promise ? await preparing : preparing
-  if (generation) {
-    generation.isSent = true
-    // After the call is signed: a signature that covered them would fail at a proxy that changes them, as it may.
-    if (provider.sendsTrace === true) Object.assign(call.headers, upstreamTrace(generation))
+  const send = (call: UpstreamCall): Promise<UpstreamReply> => {
+    if (generation) {
+      generation.isSent = true
+      // After the call is signed: a signature that covered them would fail at a proxy that changes them, as it may.
+      if (provider.sendsTrace === true) Object.assign(call.headers, upstreamTrace(generation))
+    }
+    return deps.upstream.send(call, {
+      group: places?.group ?? provider.slug,
+      endpoint: endpoint.id,
+      maxInFlight: places?.maxInFlight ?? provider.maxInFlight,
+      timeouts: timeouts ?? provider.timeouts,
+      cancellation,
+      answer: kind.answer,
+    })
   }
-  return deps.upstream.send(call, {
-    group: places?.group ?? provider.slug,
-    endpoint: endpoint.id,
-    maxInFlight: places?.maxInFlight ?? provider.maxInFlight,
-    timeouts: timeouts ?? provider.timeouts,
-    cancellation,
-    answer: kind.answer,
-  })
+  return preparing instanceof Promise ? preparing.then(send) : send(preparing)
 }
 
 export const isGood = ({ status }: UpstreamReply): boolean => status >= 200 && status < 300

@@ -14,7 +14,7 @@ import { type CallCodec, tryAttempts } from './attempts.ts'
 import { throughContext } from './context-cache/apply.ts'
 import { withWriting } from './context-cache/charge.ts'
 import { makeContext } from './context-cache/make.ts'
-import { type Dispatched, untilContent, upstreamIdOf } from './first-content.ts'
+import { type Dispatched, untilContent } from './first-content.ts'
 import { buildRewritten } from './rewritten.ts'
 import { shortened } from './shorten.ts'
 
@@ -70,13 +70,12 @@ const conversationCodec: CallCodec<InferenceFrames, Conversation> = {
       throughContexts(buildCall(request, attempt, generation), attempt, generation)
     return fitting instanceof Promise ? fitting.then(call) : call(fitting)
   },
-  async read(reply, attempt, generation) {
+  read(reply, attempt, generation) {
     generation.suspect?.refused()
     const read = egressOf(inAcceptedDialect(attempt, generation)).read(reply, generation.request.stream)
     const use = generation.context
     const frames = use?.context ? withWriting(read, use.context, use.claim) : read
-    const { first, all } = await untilContent(frames, isAnswer, generation)
-    return { answer: all, upstreamId: upstreamIdOf(first) }
+    return untilContent(frames, isAnswer, generation)
   },
   readError: (attempt, status, headers, text, generation) =>
     egressOf(inAcceptedDialect(attempt, generation)).readError(status, headers, text),

@@ -9,12 +9,12 @@ export interface Dispatched {
   dropped: string[]
 }
 
-/** Reads up to the first content. `all` is the complete stream; its first batch is `first`. */
+/** Reads up to the first content. `answer` is the complete stream, with what has been read. */
 export async function untilContent(
   frames: InferenceFrames,
   isFirst: (frame: InferenceFrame) => boolean,
   generation?: Pick<Generation, 'replyStartedAt' | 'deps'>,
-): Promise<{ first: FrameBatch; all: InferenceFrames }> {
+): Promise<{ answer: InferenceFrames; upstreamId: string | null }> {
   const iterator = frames[Symbol.asyncIterator]()
   let first: FrameBatch = []
   let more: InferenceFrame[] | null = null
@@ -30,7 +30,7 @@ export async function untilContent(
     if (generation && value.some(begins)) generation.replyStartedAt ??= generation.deps.now()
   }
   first = more ?? first
-  return { first, all: continued(first, iterator) }
+  return { answer: continued(first, iterator), upstreamId: upstreamIdOf(first) }
 }
 
 const begins = ({ events }: InferenceFrame): boolean => events.some(({ type }) => type === 'response-start')
