@@ -79,6 +79,8 @@ interface Read {
   /** By id and by hash. */
   readonly workspaceNames: ReadonlyMap<string, string>
   readonly keyNames: ReadonlyMap<string, string>
+  /** Of the generations whose answers the response cache gave again. */
+  readonly sourceTraces: ReadonlyMap<string, string>
 }
 
 async function readRows(entries: readonly OutboxEntry[], { db }: Database): Promise<Read> {
@@ -94,17 +96,26 @@ async function readRows(entries: readonly OutboxEntry[], { db }: Database): Prom
     .select({ hash: apiKeys.hash, name: apiKeys.name })
     .from(apiKeys)
     .where(inArray(apiKeys.hash, hashes))
+  const sourceIds = rows.flatMap(({ response_cache_source_id: id }) => (id === null ? [] : [id]))
+  const sources =
+    sourceIds.length === 0
+      ? []
+      : await db
+          .select({ id: generations.id, request_id: generations.request_id, trace: generations.trace })
+          .from(generations)
+          .where(inArray(generations.id, sourceIds))
   return {
     rows: new Map(rows.map((row) => [row.id, row])),
     workspaceNames: new Map(names.map(({ id, name }) => [id, name])),
     keyNames: new Map(keys.map(({ hash, name }) => [hash, name])),
+    sourceTraces: new Map(sources.map((source) => [source.id, traceOf(source, null).traceId])),
   }
 }
 
 interface Drafting {
   readonly destination: ExportSettings
   readonly rules: CompiledRules
-  readonly read: Pick<Read, 'workspaceNames' | 'keyNames'>
+  readonly read: Omit<Read, 'rows'>
 }
 
 function draftOf(row: GenerationRow, note: ExportNote | null, { destination, rules, read }: Drafting): Draft {
@@ -132,6 +143,7 @@ function recordOf(
   return {
     ...plainOf(row, note),
     workspace: { id: row.workspace_id, name: names.workspaceNames.get(row.workspace_id) ?? '' },
+    cacheSourceTraceId: names.sourceTraces.get(row.response_cache_source_id ?? '') ?? null,
     parameters: parametersOf(note, destination.privacyMode),
     firstContentAt: hasContent || truth === 'cached' ? row.created_at.getTime() + row.latency_ms : null,
     attempts,

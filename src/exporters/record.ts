@@ -63,6 +63,11 @@ export interface ExportRecord {
   readonly parent: { readonly id: string; readonly kind: string } | null
   /** The generation whose answer the response cache gave again. */
   readonly cacheSourceId: string | null
+  /**
+   * The trace of that generation, unless its caller sent `traceparent`, which the ledger does not have. Null: it is not
+   * in the ledger any more.
+   */
+  readonly cacheSourceTraceId: string | null
   /** Names and actions of the content filters; absent members withhold matched text. */
   readonly guardrails: readonly JsonObject[]
   /** Null: see `contentMissing`. Images and sounds are named by type and size, never included. */

@@ -67,6 +67,7 @@ export function sampleRecord(workspace: ExportRecord['workspace'], now: number):
     metadata: {},
     parent: null,
     cacheSourceId: null,
+    cacheSourceTraceId: null,
     guardrails: [],
     content: {
       input: { messages: [{ role: 'user', content: 'Does this destination receive events?' }] },

@@ -17,6 +17,7 @@ describe('both encodings', () => {
       truth: 'failed',
       error: { type: 'timeout', status: 504, message: 'No reply.' },
       cacheSourceId: 'gen-1',
+      cacheSourceTraceId: '0af7651916cd43dd8448eb211c80319c',
     }),
   ]
 
@@ -48,6 +49,23 @@ describe('both encodings', () => {
       value: { intValue: '200' },
     })
   })
+})
+
+test('numbers that no integer of 64 bits holds, and those that JSON cannot write, do not spoil a batch', async () => {
+  const parameters = { seed: 1e30, maxTokens: 2 ** 60, temperature: Number.POSITIVE_INFINITY }
+  const records = [fullRecord({ parameters })]
+  const calls = [
+    ...(await otelCollector.batchOf(records, context)),
+    ...(await otelCollector.batchOf(records, inJson)),
+  ]
+  expect(calls).toHaveLength(2)
+  for (const call of calls) {
+    expect(readTraces(call).spans[1]?.attributes).toMatchObject({
+      'gen_ai.request.seed': 1e30,
+      'gen_ai.request.max_tokens': 2 ** 60,
+      'gen_ai.request.temperature': Number.POSITIVE_INFINITY,
+    })
+  }
 })
 
 describe('a reply of OTLP', () => {

@@ -27,13 +27,7 @@ export function fullRecord(changes: Partial<ExportRecord> = {}): ExportRecord {
     firstContentAt: STARTED_AT + 450,
     endedAt: STARTED_AT + 1_250,
     attempts: ATTEMPTS,
-    usage: {
-      promptTokens: 120,
-      completionTokens: 34,
-      cacheReadTokens: 64,
-      cacheWriteTokens: 16,
-      reasoningTokens: 8,
-    },
+    usage: USAGE,
     cost: {
       totalNanoUsd: 125_000,
       promptNanoUsd: 75_000,
@@ -67,11 +61,20 @@ export function fullRecord(changes: Partial<ExportRecord> = {}): ExportRecord {
     metadata: { team: 'blue' },
     parent: null,
     cacheSourceId: null,
+    cacheSourceTraceId: null,
     guardrails: [{ filter: 'email', action: 'redact', count: 1 }],
     content: CONTENT,
     contentMissing: null,
     ...changes,
   }
+}
+
+const USAGE: ExportRecord['usage'] = {
+  promptTokens: 120,
+  completionTokens: 34,
+  cacheReadTokens: 64,
+  cacheWriteTokens: 16,
+  reasoningTokens: 8,
 }
 
 const PARAMETERS: ExportRecord['parameters'] = {

@@ -165,7 +165,8 @@ test('a failed one has its type, and our sentence as the status', async () => {
 })
 
 test('a cached answer links to the one that it repeats', async () => {
-  const [, chat] = await spansOf({ truth: 'cached', cacheSourceId: 'gen-source', attempts: [] })
+  const source = { cacheSourceId: 'gen-source', cacheSourceTraceId: traceIdOf('gen-source') }
+  const [, chat] = await spansOf({ truth: 'cached', attempts: [], ...source })
   expect(chat?.links).toEqual([
     {
       traceId: traceIdOf('gen-source'),

@@ -58,7 +58,14 @@ const attributesOf = (attributes: Attributes): JsonObject[] =>
 function anyValueOf(value: AttributeValue): JsonObject {
   if (typeof value === 'string') return { stringValue: value }
   if (typeof value === 'boolean') return { boolValue: value }
-  if (typeof value === 'number') return { intValue: String(Math.round(value)) }
-  if ('double' in value) return { doubleValue: value.double }
+  if (typeof value === 'number') {
+    return Number.isSafeInteger(value) ? { intValue: String(value) } : doubleOf(value)
+  }
+  if ('double' in value) return doubleOf(value.double)
   return { arrayValue: { values: value.map((stringValue) => ({ stringValue })) } }
 }
+
+/** Protobuf's JSON has texts for the numbers that JSON cannot write. */
+const doubleOf = (value: number): JsonObject => ({
+  doubleValue: Number.isFinite(value) ? value : String(value),
+})

@@ -75,7 +75,7 @@ function writeAttributes(to: BinaryWriter, field: number, attributes: Attributes
 function writeValue(to: BinaryWriter, value: AttributeValue): void {
   if (typeof value === 'string') text(to, 1, value)
   else if (typeof value === 'boolean') to.tag(2, WireType.Varint).bool(value)
-  else if (typeof value === 'number') to.tag(3, WireType.Varint).int64(Math.round(value))
+  else if (typeof value === 'number') writeNumber(to, value)
   else if ('double' in value) to.tag(4, WireType.Bit64).double(value.double)
   else {
     message(to, 5, () => {
@@ -83,6 +83,11 @@ function writeValue(to: BinaryWriter, value: AttributeValue): void {
     })
   }
 }
+
+const writeNumber = (to: BinaryWriter, value: number) =>
+  Number.isSafeInteger(value)
+    ? to.tag(3, WireType.Varint).int64(value)
+    : to.tag(4, WireType.Bit64).double(value)
 
 function message(to: BinaryWriter, field: number, write: () => void): void {
   to.tag(field, WireType.LengthDelimited).fork()

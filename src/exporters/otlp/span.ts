@@ -1,6 +1,9 @@
 /** OpenTelemetry's spans, as both encodings of OTLP write them. */
 
-/** A number is an integer; other numbers are written as `{ double }`, also when they happen to be whole. */
+/**
+ * A number is an integer, and is written as a double if it is none that 64 bits hold exactly; other numbers are
+ * `{ double }`, also when they happen to be whole.
+ */
 export type AttributeValue = string | boolean | number | readonly string[] | { readonly double: number }
 
 /** Absent values are left out. */

@@ -1,6 +1,6 @@
 import { type Conversation, conversationOf } from '../conversation.ts'
 import type { ExportAttempt, ExportError, ExportRecord } from '../record.ts'
-import { spanIdOf, traceIdOf } from '../span-ids.ts'
+import { spanIdOf } from '../span-ids.ts'
 import { chatAttributes, requestAttributes } from './attributes.ts'
 import { contentAttributes } from './content-attributes.ts'
 import { type Attributes, prefixed, type Span, type SpanEvent, type SpanLink } from './span.ts'
@@ -119,13 +119,13 @@ function eventsOf(record: ExportRecord): SpanEvent[] {
   ]
 }
 
-/** The generation whose answer this one was, in the trace that it has if its caller named none. */
-const linksOf = ({ cacheSourceId }: ExportRecord): SpanLink[] =>
-  cacheSourceId === null
+/** The generation whose answer the response cache gave again. */
+const linksOf = ({ cacheSourceId, cacheSourceTraceId }: ExportRecord): SpanLink[] =>
+  cacheSourceId === null || cacheSourceTraceId === null
     ? []
     : [
         {
-          traceId: traceIdOf(cacheSourceId),
+          traceId: cacheSourceTraceId,
           spanId: spanIdOf(cacheSourceId, 'chat'),
           attributes: { 'sluice.link': 'cache', 'sluice.generation.id': cacheSourceId },
         },
