@@ -18,3 +18,12 @@ export function turnsByLength(most: number): (length: number) => Promise<void> |
     return turnOfLoop()
   }
 }
+
+/** The same after every step of a work of many: a turn once the steps since the last one together were long. */
+export function turnsByTime(): () => Promise<void> | undefined {
+  let begunAt = performance.now()
+  return () =>
+    turnAfterLong(begunAt)?.then(() => {
+      begunAt = performance.now()
+    })
+}

@@ -59,8 +59,8 @@ async function shortenedTo(
   const encoding = encodingOf(attempt.model.id)
   const exact = encoding && (await exactCount(encoding, texts, generation))
   const result = exact
-    ? compress(messages, most, exact, await sizesOf(messages, exact))
-    : compress(messages, most, estimate, sizes)
+    ? await compress(messages, most, exact, await sizesOf(messages, exact))
+    : await compress(messages, most, estimate, sizes)
   if (result === null) return request
   generation.shortened = stageOf(result, contextLength, exact ? encoding : 'estimate')
   return { ...request, messages: result.messages, rewritten: true }

@@ -1,5 +1,6 @@
 import { isString } from '../../core/json.ts'
 import type { ContentPart, Message } from '../../core/request.ts'
+import { turnsByTime } from '../../core/turn.ts'
 import { type Count, messageTokens } from './tokens.ts'
 import { middleOut, type Unit, unitsOf } from './turns.ts'
 
@@ -31,6 +32,8 @@ interface Shortening {
   readonly most: number
   /** The messages whose parts are copies already. */
   readonly copied: Set<number>
+  /** Lets the event loop go on after long steps. */
+  readonly pace: ReturnType<typeof turnsByTime>
   total: number
 }
 
@@ -44,14 +47,15 @@ interface Shortening {
  * 5. images and files of the first and the last turn
  *
  * Instructions, the first and the last question, and the last call with its results stay. A message with thoughts stays
- * with all of them or goes. Null: the conversation fits as it is. `sizes`: the tokens of each message.
+ * with all of them or goes. Null: the conversation fits as it is. `sizes`: the tokens of each message. Long conversations are
+ * shortened in steps, between which the event loop goes on.
  */
-export function compress(
+export async function compress(
   messages: readonly Message[],
   most: number,
   count: Count,
   sizes: number[] = messages.map((message) => messageTokens(message, count)),
-): Compressed | null {
+): Promise<Compressed | null> {
   const tokensBefore = sizes.reduce((sum, size) => sum + size, 0)
   if (tokensBefore <= most) return null
   const leftOut: LeftOut = { messages: 0, media: 0, characters: 0 }
@@ -63,16 +67,25 @@ export function compress(
     leftOut,
     most,
     copied,
+    pace: turnsByTime(),
     total: tokensBefore,
   }
-  const units = unitsOf(messages)
+  const units = await unitsOf(messages, state.pace)
+  await state.pace()
   const last = units.at(-1)?.turn ?? 0
-  const middle = turnsBetween(units, last)
-  for (const turn of middle) for (const unit of turn) if (isOver(state)) leaveOutMedia(state, unit)
-  for (const turn of middle) if (isOver(state)) for (const unit of turn) leaveOut(state, unit)
-  for (const unit of spare(units, last)) if (isOver(state)) leaveOut(state, unit)
-  cutTexts(state)
-  for (const unit of units) if (isOver(state)) leaveOutMedia(state, unit)
+  const between = turnsBetween(units, last)
+  await state.pace()
+  const middle = middleOut(between)
+  await state.pace()
+  await untilFits(state, middle, (_, turn) => {
+    for (const unit of turn) if (isOver(state)) leaveOutMedia(state, unit)
+  })
+  await untilFits(state, middle, (_, turn) => {
+    for (const unit of turn) leaveOut(state, unit)
+  })
+  await untilFits(state, spare(units, last), leaveOut)
+  await cutTexts(state)
+  await untilFits(state, units, leaveOutMedia)
   return {
     messages: state.messages.filter((message) => message !== undefined),
     leftOut,
@@ -82,18 +95,30 @@ export function compress(
   }
 }
 
+async function untilFits<T>(
+  state: Shortening,
+  items: readonly T[],
+  shorten: (state: Shortening, item: T) => void,
+): Promise<void> {
+  for (const item of items) {
+    if (!isOver(state)) return
+    shorten(state, item)
+    const turn = state.pace()
+    if (turn) await turn
+  }
+}
+
 const isOver = ({ total, most }: Shortening): boolean => total > most
 
-/** The turns after the first and before the last, from the middle outward. */
+/** The turns after the first and before the last. Units are in the order of their turns. */
 function turnsBetween(units: readonly Unit[], last: number): Unit[][] {
-  const turns = new Map<number, Unit[]>()
-  for (const unit of units) {
+  const turns: Unit[][] = []
+  for (const [at, unit] of units.entries()) {
     if (unit.turn === 0 || unit.turn === last) continue
-    const turn = turns.get(unit.turn)
-    if (turn) turn.push(unit)
-    else turns.set(unit.turn, [unit])
+    if (units[at - 1]?.turn === unit.turn) turns.at(-1)?.push(unit)
+    else turns.push([unit])
   }
-  return middleOut([...turns.values()])
+  return turns
 }
 
 /** What the last turn and then the first one can miss: all but the questions, and in the last turn all but its end. */
@@ -143,15 +168,12 @@ function setMessage(state: Shortening, index: number, message: Message, size: nu
 }
 
 /** Texts that may be cut: results of tools first, then answers, then questions, the longest first. */
-function cutTexts(state: Shortening): void {
+async function cutTexts(state: Shortening): Promise<void> {
   for (const role of ['tool', 'assistant', 'user'] as const) {
     const places = state.messages
       .flatMap((message, index) => (message?.role === role ? placesIn(message, index) : []))
       .sort((a, b) => b.length - a.length)
-    for (const { index, part } of places) {
-      if (!isOver(state)) return
-      cutText(state, index, part)
-    }
+    await untilFits(state, places, (_, { index, part }) => cutText(state, index, part))
   }
 }
 

@@ -8,16 +8,27 @@ export interface Unit {
   turn: number
 }
 
-/** In the order of their ends. Instructions belong to no unit: they stay. Results may stand anywhere behind their calls. */
-export function unitsOf(messages: readonly Message[]): Unit[] {
+const MESSAGES_PER_LOOK = 1_024
+
+/**
+ * In the order of their ends. Instructions belong to no unit: they stay. Results may stand anywhere behind their calls.
+ * `pace` lets the event loop go on.
+ */
+export async function unitsOf(
+  messages: readonly Message[],
+  pace: () => Promise<void> | undefined,
+): Promise<Unit[]> {
   const units: Unit[] = []
   const byCall = new Map<string, Unit>()
   let turn = -1
+  let isOrdered = true
   for (const [index, { role, toolCalls, toolCallId }] of messages.entries()) {
+    if (index % MESSAGES_PER_LOOK === 0) await pace()
     if (role === 'system' || role === 'developer') continue
     if (role === 'user') turn += 1
     const called = toolCallId === undefined ? undefined : byCall.get(toolCallId)
     if (called !== undefined) {
+      isOrdered &&= called === units.at(-1)
       called.indexes.push(index)
       called.turn = Math.max(0, turn)
       continue
@@ -26,16 +37,18 @@ export function unitsOf(messages: readonly Message[]): Unit[] {
     units.push(unit)
     for (const { id } of toolCalls ?? []) byCall.set(id, unit)
   }
-  return units.sort((a, b) => endOf(a) - endOf(b))
+  return isOrdered ? units : units.sort((a, b) => endOf(a) - endOf(b))
 }
 
 const endOf = ({ indexes }: Unit): number => indexes.at(-1) ?? 0
 
-/** The items, those of the middle first and then outward. */
+/** The items, those of the middle first and then outward; of two that are as far from it, the earlier one first. */
 export function middleOut<T>(items: readonly T[]): T[] {
-  const centre = (items.length - 1) / 2
-  return items
-    .map((item, i) => ({ item, distance: Math.abs(i - centre) }))
-    .sort((a, b) => a.distance - b.distance)
-    .map(({ item }) => item)
+  let before = Math.floor((items.length - 1) / 2)
+  let after = before + 1
+  const ordered = items.slice(before, items.length % 2 === 1 ? after : before)
+  before -= ordered.length
+  for (; after < items.length; before--, after++)
+    ordered.push(...items.slice(before, before + 1), ...items.slice(after, after + 1))
+  return ordered
 }

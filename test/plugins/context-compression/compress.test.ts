@@ -18,24 +18,28 @@ const tooLong = fc
   .tuple(conversation, fc.integer({ min: 0, max: 100 }))
   .map(([messages, share]) => ({ messages, most: Math.floor((tokensOf(messages) * share) / 101) }))
 
-const everyConversation = (check: (messages: Message[], most: number, result: Compressed) => void): void =>
+const unpaced = (): undefined => undefined
+
+const everyConversation = (
+  check: (messages: Message[], most: number, result: Compressed) => void | Promise<void>,
+): Promise<void> =>
   fc.assert(
-    fc.property(tooLong, ({ messages, most }) => {
-      const result = compress(messages, most, count)
+    fc.asyncProperty(tooLong, async ({ messages, most }) => {
+      const result = await compress(messages, most, count)
       if (result === null) throw new Error('it is too long')
-      check(messages, most, result)
+      await check(messages, most, result)
     }),
     { seed: 17, numRuns: runs(5_000, 100_000) },
   )
 
 describe('of 5,000 conversations', () => {
-  test('each fits, unless what must stay is too long alone', () => {
-    everyConversation((messages, most, { messages: left, fits, tokensAfter }) => {
+  test('each fits, unless what must stay is too long alone', async () => {
+    await everyConversation(async (messages, most, { messages: left, fits, tokensAfter }) => {
       expect(tokensAfter).toBe(tokensOf(left))
       expect(fits).toBe(tokensAfter <= most)
       if (fits) return
       // Then nothing is left that could go: each text that may be cut is cut, and no image is there.
-      const units = unitsOf(messages)
+      const units = await unitsOf(messages, unpaced)
       const last = units.at(-1)?.turn ?? 0
       const kept = units.filter((unit) => unit.indexes.some((at) => left.includes(messages[at]!)))
       expect(kept.every(({ turn }) => turn === last || turn === 0)).toBe(true)
@@ -50,8 +54,8 @@ describe('of 5,000 conversations', () => {
     })
   })
 
-  test('each keeps its order, its instructions, its first question and its last message', () => {
-    everyConversation((messages, _, { messages: left, leftOut }) => {
+  test('each keeps its order, its instructions, its first question and its last message', async () => {
+    await everyConversation((messages, _, { messages: left, leftOut }) => {
       const places = placesOf(left)
       expect(places).toEqual([...places].sort((a, b) => Number(a) - Number(b)))
       expect(left.length + leftOut.messages).toBe(messages.length)
@@ -64,8 +68,8 @@ describe('of 5,000 conversations', () => {
     })
   })
 
-  test('each call keeps its results, and each thought its signature', () => {
-    everyConversation((messages, _, { messages: left }) => {
+  test('each call keeps its results, and each thought its signature', async () => {
+    await everyConversation((messages, _, { messages: left }) => {
       const called = new Set(left.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id)))
       const answered = new Set(left.flatMap(({ toolCallId }) => toolCallId ?? []))
       expect(answered).toEqual(called)
@@ -77,9 +81,9 @@ describe('of 5,000 conversations', () => {
     })
   })
 
-  test('each that was shortened fits when it comes again', () => {
-    everyConversation((_, most, { messages, fits }) => {
-      if (fits) expect(compress(messages, most, count)).toBeNull()
+  test('each that was shortened fits when it comes again', async () => {
+    await everyConversation(async (_, most, { messages, fits }) => {
+      if (fits) expect(await compress(messages, most, count)).toBeNull()
     })
   })
 })
@@ -94,19 +98,19 @@ const contents = (result: Compressed | null): unknown[] =>
 describe('what goes first', () => {
   const five = ['1', '2', '3', '4', '5'].flatMap(turn)
 
-  test('is the turn in the middle, then its neighbours', () => {
+  test('is the turn in the middle, then its neighbours', async () => {
     const without = (some: number) => compress(five, tokensOf(five) - 16 * some + 4, count)
-    expect(contents(without(1))).toEqual(
+    expect(contents(await without(1))).toEqual(
       [...turn('1'), ...turn('2'), ...turn('4'), ...turn('5')].map(({ content }) => content),
     )
-    expect(contents(without(3))).toEqual([...turn('1'), ...turn('5')].map(({ content }) => content))
+    expect(contents(await without(3))).toEqual([...turn('1'), ...turn('5')].map(({ content }) => content))
   })
 
-  test('are images of the middle, before its words', () => {
+  test('are images of the middle, before its words', async () => {
     const image = { type: 'image', url: 'https://site.example/a.png' } as const
     const shown: Message = { role: 'user', content: [image, { type: 'text', text: 'what is it?' }] }
     const messages = [shown, ...turn('1'), shown, ...turn('2'), shown]
-    const result = compress(messages, tokensOf(messages) - 200, count)
+    const result = await compress(messages, tokensOf(messages) - 200, count)
     expect(contents(result)[3]).toEqual([
       { type: 'text', text: '[image left out]' },
       { type: 'text', text: 'what is it?' },
@@ -116,7 +120,7 @@ describe('what goes first', () => {
     expect(result?.leftOut).toEqual({ messages: 0, media: 1, characters: 0 })
   })
 
-  test('are calls in the middle of the last turn, with their results', () => {
+  test('are calls in the middle of the last turn, with their results', async () => {
     const step = (id: string): Message[] => [
       { role: 'assistant', content: null, toolCalls: [{ id, name: 'look', arguments: '{}' }] },
       { role: 'tool', content: `result ${id}`, toolCallId: id },
@@ -128,25 +132,25 @@ describe('what goes first', () => {
       ...step('c'),
       ...step('d'),
     ]
-    const result = compress(messages, tokensOf(messages) - 5, count)
+    const result = await compress(messages, tokensOf(messages) - 5, count)
     expect(result?.messages.flatMap(({ toolCallId }) => toolCallId ?? [])).toEqual(['a', 'c', 'd'])
   })
 
-  test('is the middle of a long result, before that of a question', () => {
+  test('is the middle of a long result, before that of a question', async () => {
     const messages: Message[] = [
       { role: 'user', content: 'q'.repeat(3_000) },
       { role: 'assistant', content: null, toolCalls: [{ id: 'a', name: 'look', arguments: '{}' }] },
       { role: 'tool', content: `${'r'.repeat(3_000)}end`, toolCallId: 'a' },
     ]
-    const result = compress(messages, tokensOf(messages) - 500, count)
+    const result = await compress(messages, tokensOf(messages) - 500, count)
     expect(result?.messages[0]).toBe(messages[0]!)
     expect(contents(result)[2]).toMatch(/^r+\[… \d+ characters left out …\]r+end$/)
     expect(result?.fits).toBe(true)
   })
 })
 
-test('a conversation that fits stays the same', () => {
-  expect(compress(turn('1'), 1_000, count)).toBeNull()
+test('a conversation that fits stays the same', async () => {
+  expect(await compress(turn('1'), 1_000, count)).toBeNull()
 })
 
 test('the estimate of tokens is near what tokenizers count', () => {
@@ -155,4 +159,19 @@ test('the estimate of tokens is near what tokenizers count', () => {
   expect(estimatedTokens('漢字')).toBe(3)
   expect(estimatedTokens('1234567')).toBe(4)
   expect(estimatedTokens('')).toBe(0)
+})
+
+test('a long conversation is shortened in steps, between which the event loop goes on', async () => {
+  const messages = Array.from({ length: 100_000 }, (_, i) => turn(`${i}`)).flat()
+  let turns = 0
+  let isDone = false
+  const look = (): void => {
+    turns += 1
+    if (!isDone) setImmediate(look)
+  }
+  setImmediate(look)
+  const result = await compress(messages, 4_000, count)
+  isDone = true
+  expect(result?.fits).toBe(true)
+  expect(turns).toBeGreaterThan(3)
 })
