@@ -2,6 +2,7 @@ import { heal } from '../src/plugins/response-healing/heal.ts'
 import { classify } from '../src/plugins/routers/classify.ts'
 import { HELD_OUT, type Labelled, PROMPTS } from '../test/plugins/routers/prompts.ts'
 import { brokenAnswers, wholeAnswers } from './healing-corpus.ts'
+import { costRows } from './plugin-costs.ts'
 import { aligned, markdown } from './print.ts'
 import type { Settings } from './settings.ts'
 
@@ -70,12 +71,14 @@ function routerRows(): { rows: string[][]; isGood: boolean } {
   }
 }
 
-export function benchPlugins(settings: Settings): Promise<boolean> {
+export async function benchPlugins(settings: Settings): Promise<boolean> {
   const print = settings.isMarkdown ? markdown : aligned
   const { rows, isGood } = healingRows()
   console.log(`${print(rows)}\n`)
   const router = routerRows()
   console.log(`${print(router.rows)}\n`)
+  const costs = await costRows()
+  console.log(`${print(costs.rows)}\n`)
   console.log('response-healing must repair 95 % of the broken answers, and change no whole one.')
-  return Promise.resolve(isGood && router.isGood)
+  return isGood && router.isGood && costs.isGood
 }
