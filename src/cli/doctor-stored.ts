@@ -36,7 +36,7 @@ export async function readStored(config: Config, defaults: ProviderDefaults): Pr
 }
 
 /** Reads the file without changing it. (The server would correct its permissions.) */
-function readKeyFile(folder: string): Uint8Array {
+export function readKeyFile(folder: string): Uint8Array {
   const path = join(folder, 'secret.key')
   return parseSecretKey(readFileSync(path, 'utf8'), path)
 }

@@ -7,14 +7,22 @@ import {
   checkSecretKey,
   type Finding,
 } from './doctor-data.ts'
+import { checkDestinations } from './doctor-destinations.ts'
 import { checkClock, checkOpenFiles, checkPort, checkProviders, checkReach } from './doctor-surroundings.ts'
 import { exposure, loadServerConfig } from './server-config.ts'
 import { EXIT, paint, printJson, type Terminal } from './terminal.ts'
 
-/** Checks everything that a start needs and changes nothing. Exits 1 if there is a problem. */
-export async function doctor(options: Flags & { json?: unknown }, terminal: Terminal): Promise<number> {
+/**
+ * Checks everything that a start needs and changes nothing here; with `destinations` a test event is sent to each. Exits 1 if
+ * there is a problem.
+ */
+export async function doctor(
+  options: Flags & { json?: unknown; destinations?: unknown },
+  terminal: Terminal,
+): Promise<number> {
   const config = await loadServerConfig(options, terminal)
   const findings = await examine(config)
+  if (options.destinations === true) findings.push(...(await checkDestinations(config)))
   const problems = findings.filter((finding) => finding.status === 'problem').length
   if (options.json === true) {
     printJson(terminal, { ok: problems === 0, checks: findings })

@@ -108,6 +108,7 @@ function addLocal(program: Command, terminal: Terminal, done: Done): void {
   )
     .option('--data <folder>', 'data folder')
     .option('--config <file>', 'settings file')
+    .option('--destinations', 'send a test event to every enabled observability destination')
     .addHelpText('after', example('sluice doctor --data /var/lib/sluice'))
     .action(async (options) => done(await (await import('./doctor.ts')).doctor(options, terminal)))
 

@@ -1,8 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { GatewayError, UpstreamError } from '../../../core/errors.ts'
+import type { Destination } from '../../../delivery/destination.ts'
 import type { BatchContext, DestinationCall, DestinationKind, Meaning } from '../../../exporters/kind.ts'
 import { KINDS } from '../../../exporters/kinds/index.ts'
 import { meaningOfStatus } from '../../../exporters/meaning.ts'
+import type { ExportRecord } from '../../../exporters/record.ts'
 import { sampleRecord } from '../../../exporters/sample.ts'
 import { nullable } from '../../../http/schemas.ts'
 import { guardedFetch } from '../../../net/guarded.ts'
@@ -15,6 +17,7 @@ export const testResult = Type.Object({
   message: Type.String({ description: 'The outcome, as a sentence.' }),
 })
 type TestResult = Static<typeof testResult>
+type TestDeps = Pick<DestinationDeps, 'now' | 'outboundAllow'>
 
 const TIMEOUT_MS = 10_000
 const LIMIT_BYTES = 64 * 1024
@@ -25,11 +28,24 @@ const LIMIT_BYTES = 64 * 1024
  */
 export async function tryDestination(deps: DestinationDeps, id: string): Promise<TestResult> {
   const row = await findDestination(deps, id)
-  const kind = KINDS[typeOf(row.type)]
   const name = deps.snapshot.current().workspacesById.get(row.workspace_id)?.name ?? ''
+  const target = { id: row.id, type: typeOf(row.type), config: configOf(deps, row) }
+  const result = await sendTestEvent(target, { id: row.workspace_id, name }, deps)
+  // What made it pause is over.
+  if (result.success) deps.delivery.resume(row.id)
+  return result
+}
+
+/** The same for a destination that was read elsewhere. */
+export async function sendTestEvent(
+  { id, type, config }: Pick<Destination, 'id' | 'type' | 'config'>,
+  workspace: ExportRecord['workspace'],
+  deps: TestDeps,
+): Promise<TestResult> {
+  const kind = KINDS[type]
   const context: BatchContext = {
-    destinationId: row.id,
-    config: configOf(deps, row),
+    destinationId: id,
+    config,
     first: 0,
     last: 0,
     now: deps.now(),
@@ -37,11 +53,8 @@ export async function tryDestination(deps: DestinationDeps, id: string): Promise
     isRepeat: false,
     isTest: true,
   }
-  const record = sampleRecord({ id: row.workspace_id, name }, deps.now())
-  const result = await send(await kind.batchOf([record], context), kind, context, deps)
-  // What made it pause is over.
-  if (result.success) deps.delivery.resume(row.id)
-  return result
+  const record = sampleRecord(workspace, deps.now())
+  return await send(await kind.batchOf([record], context), kind, context, deps)
 }
 
 /** The outcome of the last call; of the first that was not accepted. */
@@ -49,7 +62,7 @@ async function send(
   calls: readonly DestinationCall[],
   kind: DestinationKind,
   context: BatchContext,
-  deps: DestinationDeps,
+  deps: TestDeps,
 ): Promise<TestResult> {
   const deadline = performance.now() + TIMEOUT_MS
   const waiting = [...calls]
@@ -75,7 +88,7 @@ async function send(
   return result
 }
 
-const optionsOf = ({ method, headers, body }: DestinationCall, { outboundAllow }: DestinationDeps) => ({
+const optionsOf = ({ method, headers, body }: DestinationCall, { outboundAllow }: TestDeps) => ({
   method,
   headers,
   ...(method === 'GET' ? {} : { body }),
