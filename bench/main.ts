@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { benchCache } from './cache.ts'
 import { benchCatalog } from './catalog.ts'
 import { benchDialects } from './dialects.ts'
+import { benchExport } from './export.ts'
 import { benchFaults } from './faults.ts'
 import { benchFilters } from './filters.ts'
 import { benchGateway } from './gateway.ts'
@@ -48,6 +49,7 @@ const benches = {
   plan: benchPlan,
   snapshot: benchSnapshot,
   plugins: benchPlugins,
+  export: benchExport,
 } satisfies Record<Bench, unknown>
 
 async function main(settings: Settings): Promise<number> {

@@ -14,6 +14,7 @@ const BENCHES = [
   'plan',
   'snapshot',
   'plugins',
+  'export',
 ] as const
 export type Bench = (typeof BENCHES)[number]
 
@@ -51,14 +52,14 @@ export interface Settings {
   isQuick: boolean
   /** How long the bench of faults keeps providers down. */
   faultSeconds: number
-  /** Of the hostile requests or the faults only those with this in their name. */
+  /** Of the hostile requests, the faults or the parts of `export` only those with this in their name. */
   only: string | null
   isMarkdown: boolean
   isProfile: boolean
   fromSource: boolean
 }
 
-export const USAGE = `bun run bench [gateway|dialects|catalog|filters|cache|ledger|hostile|faults|plan|snapshot|plugins] [--quick] [--markdown] [--profile] [--source] [--smoke] [--targets a,b] [--peers file] [--only text] [--rounds n] [--seconds s]
+export const USAGE = `bun run bench [gateway|dialects|catalog|filters|cache|ledger|hostile|faults|plan|snapshot|plugins|export] [--quick] [--markdown] [--profile] [--source] [--smoke] [--targets a,b] [--peers file] [--only text] [--rounds n] [--seconds s]
 
 gateway      the gateway against a bare proxy, nginx and no gateway at all (the default)
 dialects     each dialect of callers before each dialect of providers
@@ -71,13 +72,14 @@ faults       what callers see of providers that fail, and how soon they are call
 plan         the processor time of planning a request with 1, 3 and 50 endpoints
 snapshot     what a change of administration costs at 100 to 100,000 keys
 plugins      how many broken answers are repaired, by kind
+export       what metrics and destinations add to a request
 
 --quick      two short rounds; hostile: a twentieth of the size
 --smoke      the bare proxy and Sluice for less than a minute; ratios are printed and not judged
 --markdown   the tables for docs/benchmarks.md
 --profile    runs Sluice from source under Bun's CPU profiler and prints where the time goes
 --source     Sluice from source also when dist/sluice is there
---only       hostile, faults: those whose name has this text
+--only       hostile, faults, export: those whose name has this text
 --targets    of ${TARGET_NAMES.join(', ')}; default: all that are installed
 --peers      a JSON file, [{name, command, files, env, health, path, keys, modelPrefix}]: gateways to measure as well
 --rounds     how often each target takes its turn; default 7
