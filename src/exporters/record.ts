@@ -131,7 +131,7 @@ export interface ExportError {
 }
 
 export interface ExportTrace {
-  /** 32 hex digits, never all zero: `trace.trace_id` of the body, else of `traceparent`, else derived from the id. */
+  /** 32 hex digits, never all zero: `trace.trace_id` of the body, else of `traceparent`, else made of the request's id. */
   readonly traceId: string
   /** 16 hex digits: the span of the caller under which the trace hangs; null: the request's span is the root. */
   readonly parentSpanId: string | null

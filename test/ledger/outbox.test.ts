@@ -1,10 +1,11 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Settlement } from '../../src/core/generation.ts'
 import { type OutboxEntry, readOutbox } from '../../src/delivery/outbox-reader.ts'
 import { prepareCommit } from '../../src/ledger/batch.ts'
 import { prepareFolding } from '../../src/ledger/folding.ts'
 import { openLedger } from '../../src/ledger/open.ts'
 import { rowOf } from '../../src/ledger/row.ts'
+import { insertRow } from '../db/insert-row.ts'
 import { entryOf, NOON, rowsOf, settlementOf } from './fixture.ts'
 import { databaseForEach } from './opened.ts'
 
@@ -100,18 +101,35 @@ test('a ledger reports a commit that has added to the outbox, after it', async (
   await ledger.close()
 })
 
-test('generations that a crash interrupted go to the outbox, of workspaces with destinations', async () => {
-  const { database } = opened
-  const { ledger } = openLedger(database, { now: () => NOON })
-  const entries = ['workspace-1', 'workspace-2', 'workspace-1'].map((workspaceId) => entryOf({ workspaceId }))
-  for (const entry of entries) {
-    ledger.reserve({ ...entry, gates: [], amountNanoUsd: 1000 })
-    ledger.journal(entry)
+describe('generations that a crash interrupted go to the outbox', () => {
+  const WORKSPACES = ['workspace-1', 'workspace-2', 'workspace-3']
+
+  async function interrupted(options: { exportsAll?: boolean }): Promise<string[]> {
+    const { database } = opened
+    const { ledger } = openLedger(database, { now: () => NOON })
+    for (const workspaceId of WORKSPACES) {
+      const entry = entryOf({ workspaceId })
+      ledger.reserve({ ...entry, gates: [], amountNanoUsd: 1000 })
+      ledger.journal(entry)
+    }
+    await ledger.close()
+    await openLedger(database, { now: () => NOON, ...options }).ledger.close()
+    return readOutbox(database, 0, 10).map(({ workspaceId }) => workspaceId)
   }
-  await ledger.close()
-  const next = openLedger(database, { now: () => NOON, exportsAll: true })
-  await next.ledger.close()
-  expect(idsOf(readOutbox(database, 0, 10)).sort()).toEqual(
-    entries.map(({ generationId }) => generationId).sort(),
-  )
+
+  test('of all workspaces', async () => {
+    expect((await interrupted({ exportsAll: true })).sort()).toEqual(WORKSPACES)
+  })
+
+  test('of workspaces with an enabled destination that have not switched delivery off', async () => {
+    const { database } = opened
+    insertRow(database, 'organizations', { id: '' })
+    insertRow(database, 'users', { id: '' })
+    for (const [at, id] of WORKSPACES.entries()) {
+      insertRow(database, 'workspaces', { id, slug: id, is_observability_broadcast_enabled: at < 2 ? 1 : 0 })
+      const destination = { id, workspace_id: id, regions: '[]', enabled: at === 1 ? 0 : 1 }
+      insertRow(database, 'observability_destinations', destination)
+    }
+    expect(await interrupted({})).toEqual(['workspace-1'])
+  })
 })
