@@ -12,8 +12,8 @@ export type Healed =
   /** `reason` completes "The answer … ". */
   | { kind: 'failed'; reason: string }
 
-/** Longer answers are not repaired: the work of a repair is one turn of the event loop. */
-const LONGEST_HEALED = 200_000
+/** Longer answers are not repaired: a repair is one turn of the event loop, of up to 100 ms for hostile ones. */
+const LONGEST_HEALED = 100_000
 
 /** The schema that an answer must match: null if any JSON does. Undefined: no JSON was asked for. */
 export function schemaOf(format: JsonObject | undefined): JsonObject | null | undefined {

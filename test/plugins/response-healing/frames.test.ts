@@ -157,7 +157,7 @@ test.each([said('a'.repeat(100_000)), said('')])('a reply without end is not hel
 test('between two long answers the event loop serves others', async () => {
   let turns = 0
   const long = (choice: number): InferenceFrame => ({
-    events: [{ type: 'text-delta', choice, text: '["a" "b" '.repeat(20_000) }],
+    events: [{ type: 'text-delta', choice, text: `[${'"a" + '.repeat(15_000)}` }],
   })
   const count = setInterval(() => {
     turns += 1
