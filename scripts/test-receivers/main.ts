@@ -8,13 +8,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { clickhouse } from './clickhouse.ts'
+import { otelCollector } from './otel-collector.ts'
 import { prometheusGo, prometheusPython } from './prometheus.ts'
 import type { Receiver, Running } from './receiver.ts'
 import { s3 } from './s3.ts'
 
 const { values } = parseArgs({ options: { only: { type: 'string' } } })
 const only = values.only?.toLowerCase() ?? ''
-const receivers: readonly Receiver[] = [clickhouse, s3, prometheusPython, prometheusGo]
+const receivers: readonly Receiver[] = [clickhouse, otelCollector, s3, prometheusPython, prometheusGo]
 
 async function run(receiver: Receiver): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-receiver-'))
