@@ -35,7 +35,7 @@ function readAll(config: Config, onUnreadable: (id: string) => void): Destinatio
   try {
     const sealer = makeSealer(config.secretKey ?? readKeyFile(config.data))
     return readDestinations({ database, sealer, own, onUnreadable })
-      .map(({ destination }) => destination)
+      .flatMap(({ open }) => open() ?? [])
       .filter(({ enabled }) => enabled)
   } finally {
     database.close()

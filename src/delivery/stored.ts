@@ -6,10 +6,12 @@ import { type DestinationRow, destinations, workspaces } from '../db/tables.ts'
 import { type DestinationConfig, isDestinationType } from '../exporters/destination-types.ts'
 import { type Destination, OWN_TELEMETRY } from './destination.ts'
 
-/** A destination, and a text that changes with everything of it. */
+/** A destination with a text that changes with everything of it. */
 export interface StoredDestination {
-  readonly destination: Destination
+  readonly id: string
   readonly version: string
+  /** Opens the config; null: it cannot be opened, which is reported. */
+  open(): Destination | null
 }
 
 export interface StoredDeps {
@@ -30,16 +32,21 @@ export function readDestinations({ database, sealer, own, onUnreadable }: Stored
     .where(isNull(workspaces.deleted_at))
     .orderBy(destinations.id)
     .all()
-  const stored = rows.flatMap(({ row, isOn }) => {
-    try {
-      const destination = destinationOf(row, isOn, sealer)
-      return destination === null ? [] : [{ destination, version: JSON.stringify([row, isOn]) }]
-    } catch (error) {
-      onUnreadable(row.id, error)
-      return []
-    }
-  })
-  return own === null ? stored : [{ destination: own, version: '' }, ...stored]
+  const stored = rows.map(
+    ({ row, isOn }): StoredDestination => ({
+      id: row.id,
+      version: JSON.stringify([row, isOn]),
+      open() {
+        try {
+          return destinationOf(row, isOn, sealer)
+        } catch (error) {
+          onUnreadable(row.id, error)
+          return null
+        }
+      },
+    }),
+  )
+  return own === null ? stored : [{ id: own.id, version: '', open: () => own }, ...stored]
 }
 
 function destinationOf(row: DestinationRow, isOn: boolean, sealer: Sealer): Destination | null {

@@ -25,16 +25,18 @@ export function sync(
   books: Map<string, Book>,
 ): string[] | null {
   const stored = destinations()
-  const ids = new Set(stored.map(({ destination }) => destination.id))
+  const ids = new Set(stored.map(({ id }) => id))
   const gone = [...books.keys()].filter((id) => !ids.has(id))
   for (const id of gone) books.delete(id)
   const changed: string[] = []
-  for (const { destination, version } of stored) {
-    const book = books.get(destination.id)
+  for (const { id, version, open } of stored) {
+    const book = books.get(id)
     if (book?.version === version) continue
-    changed.push(destination.id)
+    const destination = open()
+    if (destination !== null || books.delete(id)) changed.push(id)
+    if (destination === null) continue
     if (book === undefined) {
-      books.set(destination.id, openBook(destination, version, readCursor(database, destination.id)))
+      books.set(id, openBook(destination, version, readCursor(database, id)))
       continue
     }
     const event = resumed(book)

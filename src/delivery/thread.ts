@@ -106,7 +106,7 @@ export async function send(
   const reply = await guardedFetch(url, {
     method,
     headers: isCompressed ? { ...headers, 'content-encoding': 'gzip' } : headers,
-    ...(method === 'GET' ? {} : { body: isCompressed ? Bun.gzipSync(bytes) : bytes }),
+    ...(method === 'GET' ? {} : { body: isCompressed ? Bun.gzipSync(bytes, { level: 1 }) : bytes }),
     limitBytes: REPLY_BYTES,
     timeoutMs: LAST_RESORT_MS,
     maxRedirects: 0,
