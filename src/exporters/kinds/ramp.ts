@@ -1,7 +1,4 @@
-/**
- * Ramp's intake of AI usage, by OTLP. The vendor's page names the address and the token only
- * (https://docs.ramp.com/developer-api, November 2026): spans have nothing of its own.
- */
+/** Ramp's intake of AI usage, by OTLP: an address and a bearer token. Its spans have nothing of the vendor's own. */
 import { DESTINATION_TYPES } from '../destination-types.ts'
 import type { DestinationKind } from '../kind.ts'
 import { TRACES_LIMITS, tracesAt, tracesCall } from '../otlp/call.ts'
