@@ -27,15 +27,6 @@ const MARKERS_VARIABLE = 'BUN_JSC_numberOfGCMarkers'
  */
 const PURGE_VARIABLE = 'MIMALLOC_PURGE_DELAY'
 const PURGE_DELAY_MS = '500'
-/**
- * The engine's last compiler takes most of the processor time after a start: by default it compiles what a few thousand
- * requests have called, here what some 27,000 have. In one process with 64 callers, requests 4,000 to 12,000 took 131 µs
- * of processor time instead of 274, and the next 13,000 took 120 instead of 145 (medians of four runs in turns). The work
- * comes later: after 40,000 requests a server took 311 µs instead of 261 in one run, while it compiled. A loop is compiled
- * after 400,000 rounds instead of 64,000.
- */
-const COMPILE_VARIABLE = 'BUN_JSC_thresholdForFTLOptimizeAfterWarmUp'
-const COMPILE_AFTER = '400000'
 
 /** The command that runs this program: the binary, or `bun <flags> src/main.ts`. */
 function ownCommand(): string[] {
@@ -57,7 +48,6 @@ export async function reexecute(platform: NodeJS.Platform = process.platform): P
     [HEAP_VARIABLE]: HEAP_SIZE_BYTES,
     [MARKERS_VARIABLE]: '2',
     [PURGE_VARIABLE]: PURGE_DELAY_MS,
-    [COMPILE_VARIABLE]: COMPILE_AFTER,
     ...environment,
     ...directLoopback(environment),
     [VARIABLE]: MAX_HTTP_REQUESTS,
