@@ -9,7 +9,7 @@ import { startVendor, type Vendor } from './vendor.ts'
 afterEach(killServers)
 
 /** `SLUICE_TEST_EXHAUSTIVE=1 bun test --timeout 3600000 test/delivery/kill.slow.test.ts`: a hundred. */
-const KILLS = isExhaustive ? 100 : 4
+const KILLS = isExhaustive ? 100 : 2
 const CLIENTS = 6
 const ENV = { ...BOOTSTRAP, SLUICE_OUTBOUND_ALLOW: '127.0.0.1' }
 

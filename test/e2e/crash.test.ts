@@ -5,11 +5,12 @@ import { join } from 'node:path'
 import { openForReading } from '../../src/db/database.ts'
 import { verifyFolder } from '../../src/ledger/verify.ts'
 import { BOOTSTRAP, type Served, startServer } from '../cli/process.ts'
+import { runs } from '../exhaustive.ts'
 import { type FakeUpstream, startUpstream, streamed, unary } from '../upstream.ts'
 import { removeVerified } from '../verified.ts'
 
 /** Gateway processes that are killed under load; the same seed gives the same moments. */
-const KILLS = 20
+const KILLS = runs(8, 20)
 const WORKERS = 12
 const seeded = (seed: number) => () => {
   seed = (seed * 48_271) % 2_147_483_647

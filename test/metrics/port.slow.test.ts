@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startServer } from '../cli/process.ts'
+import { removeVerified } from '../verified.ts'
 
 test('SLUICE_METRICS_PORT serves metrics and nothing else', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-metrics-'))
@@ -23,6 +24,6 @@ test('SLUICE_METRICS_PORT serves metrics and nothing else', async () => {
     expect((await fetch(`${at}/metrics`, { headers: { host: 'a.example' } })).status).toBe(401)
   } finally {
     await server.stop()
-    rmSync(folder, { recursive: true, force: true })
+    removeVerified(folder)
   }
 })
