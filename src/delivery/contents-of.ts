@@ -1,6 +1,7 @@
 import { createContentStore } from '../bodies/contents.ts'
 import { readExportContents } from '../bodies/export-contents.ts'
 import type { ExportedContent } from '../core/generation-content.ts'
+import { jsonText } from '../exporters/json-text.ts'
 import { withoutMedia } from '../exporters/media.ts'
 import type { ExportContent, ExportRecord } from '../exporters/record.ts'
 import type { ExportStores, Outcome } from './export-stores.ts'
@@ -80,7 +81,7 @@ async function loggedContent(
 function withoutMediaText(completion: string | null): string | null {
   if (completion === null || !/^[[{]/.test(completion)) return completion
   try {
-    return JSON.stringify(withoutMedia(JSON.parse(completion)))
+    return jsonText(withoutMedia(JSON.parse(completion)))
   } catch {
     return completion
   }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../core/events.ts'
 import type { Message } from './conversation.ts'
 import type { MessagePart } from './conversation-parts.ts'
+import { jsonText } from './json-text.ts'
 
 /**
  * Messages in the form of OpenAI's chat, which vendors show as a conversation. A message with results of several calls
@@ -47,4 +48,4 @@ const chatCall = (call: MessagePart): JsonObject => ({
 })
 
 /** A text, or the JSON of another value. */
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null))
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : jsonText(value ?? null))

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../core/events.ts'
 import { asList, isObject, parseJson, textOf } from '../core/json.ts'
+import { jsonText } from './json-text.ts'
 import { mediaOf } from './media.ts'
 
 /** `type`, and what the schema has for it. */
@@ -15,7 +16,7 @@ export function partsOf(content: unknown): MessagePart[] {
 function textPart(content: unknown): MessagePart {
   const media = mediaOf(content)
   if (media !== null) return mediaPart(media.type, media.bytes)
-  return { type: 'text', content: typeof content === 'string' ? content : JSON.stringify(content) }
+  return { type: 'text', content: typeof content === 'string' ? content : jsonText(content) }
 }
 
 /** Images, sounds and files have no bytes here, so they are no `blob`, whose content the schema requires. */

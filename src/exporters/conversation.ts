@@ -6,6 +6,7 @@
 import type { JsonObject } from '../core/events.ts'
 import { asList, isObject, parseJson, textOf } from '../core/json.ts'
 import { type MessagePart, partsOf } from './conversation-parts.ts'
+import { jsonText } from './json-text.ts'
 import { withoutMedia } from './media.ts'
 import type { ExportContent, ExportRecord } from './record.ts'
 
@@ -103,7 +104,7 @@ function repliesOf(completion: string): MessagePart[][] {
   if (choices.length > 0 && choices.every(isReply)) {
     return (Array.isArray(swept) ? swept : [swept]).map(replyParts)
   }
-  return [partsOf(Bun.deepEquals(parsed, swept) ? completion : JSON.stringify(swept))]
+  return [partsOf(Bun.deepEquals(parsed, swept) ? completion : jsonText(swept))]
 }
 
 const REPLY = new Set(['index', 'content', 'refusal', 'tool_calls', 'images', 'audio'])

@@ -7,6 +7,7 @@ import { usdOf } from '../../core/money.ts'
 import { type Conversation, type Message, promptOf } from '../conversation.ts'
 import type { MessagePart } from '../conversation-parts.ts'
 import { DESTINATION_TYPES } from '../destination-types.ts'
+import { jsonText } from '../json-text.ts'
 import type { DestinationKind } from '../kind.ts'
 import { TRACES_LIMITS, tracesAt, tracesCall } from '../otlp/call.ts'
 import { meaningOfOtlp } from '../otlp/meaning.ts'
@@ -47,7 +48,7 @@ const callerAttributes = (record: ExportRecord): Attributes => ({
 })
 
 const metadataText = (metadata: object): string | null =>
-  Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata)
+  Object.keys(metadata).length === 0 ? null : jsonText(metadata)
 
 function llmAttributes(record: ExportRecord): Attributes {
   const { usage, cost } = record
@@ -55,7 +56,7 @@ function llmAttributes(record: ExportRecord): Attributes {
     'openinference.span.kind': KINDS[record.apiType] ?? 'LLM',
     'llm.model_name': record.model,
     'llm.provider': record.provider.slug,
-    'llm.invocation_parameters': JSON.stringify(parametersOf(record.parameters)),
+    'llm.invocation_parameters': jsonText(parametersOf(record.parameters)),
     'llm.finish_reason': record.finishReason,
     'llm.token_count.prompt': usage.promptTokens,
     'llm.token_count.completion': usage.completionTokens,
@@ -84,17 +85,14 @@ function messages({ content }: ExportRecord, conversation: Conversation | null):
   const { output } = conversation
   const all = promptOf(conversation)
   return {
-    'input.value': JSON.stringify({ messages: all }),
+    'input.value': jsonText({ messages: all }),
     'input.mime_type': 'application/json',
-    'output.value': JSON.stringify({ messages: output }),
+    'output.value': jsonText({ messages: output }),
     'output.mime_type': 'application/json',
     ...flattened('llm.input_messages', all),
     ...flattened('llm.output_messages', output),
     ...Object.fromEntries(
-      (content?.tools ?? []).map((tool, index) => [
-        `llm.tools.${index}.tool.json_schema`,
-        JSON.stringify(tool),
-      ]),
+      (content?.tools ?? []).map((tool, index) => [`llm.tools.${index}.tool.json_schema`, jsonText(tool)]),
     ),
   }
 }
@@ -132,5 +130,4 @@ const textOf = (parts: readonly MessagePart[]): string | null => {
   return shown.length === 0 ? null : shown.map((part) => valueText(part['content'] ?? part)).join('\n')
 }
 
-const valueText = (value: unknown): string =>
-  typeof value === 'string' ? value : JSON.stringify(value ?? null)
+const valueText = (value: unknown): string => (typeof value === 'string' ? value : jsonText(value ?? null))

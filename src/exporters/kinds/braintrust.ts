@@ -6,6 +6,7 @@ import { usdOf } from '../../core/money.ts'
 import { chatMessages } from '../chat-messages.ts'
 import { type Conversation, promptOf } from '../conversation.ts'
 import { DESTINATION_TYPES } from '../destination-types.ts'
+import { jsonText } from '../json-text.ts'
 import type { DestinationKind } from '../kind.ts'
 import { TRACES_LIMITS, tracesAt, tracesCall } from '../otlp/call.ts'
 import { meaningOfOtlp } from '../otlp/meaning.ts'
@@ -23,7 +24,7 @@ export const braintrust: DestinationKind = {
         url: tracesAt(baseUrl, '/otel'),
         headers: { authorization: `Bearer ${apiKey}`, 'x-bt-parent': `project_id:${projectId}` },
         extras: (record, conversation) => ({
-          request: { 'braintrust.span_attributes': JSON.stringify({ type: 'task' }) },
+          request: { 'braintrust.span_attributes': jsonText({ type: 'task' }) },
           chat: chatExtras(record, conversation),
         }),
       }),
@@ -33,11 +34,11 @@ export const braintrust: DestinationKind = {
 }
 
 const chatExtras = (record: ExportRecord, conversation: Conversation | null) => ({
-  'braintrust.span_attributes': JSON.stringify({ type: 'llm' }),
-  'braintrust.metadata': JSON.stringify(metadataOf(record)),
-  'braintrust.metrics': JSON.stringify(metricsOf(record)),
-  'braintrust.input_json': conversation && JSON.stringify(chatMessages(promptOf(conversation))),
-  'braintrust.output_json': conversation && JSON.stringify(chatMessages(conversation.output)),
+  'braintrust.span_attributes': jsonText({ type: 'llm' }),
+  'braintrust.metadata': jsonText(metadataOf(record)),
+  'braintrust.metrics': jsonText(metricsOf(record)),
+  'braintrust.input_json': conversation && jsonText(chatMessages(promptOf(conversation))),
+  'braintrust.output_json': conversation && jsonText(chatMessages(conversation.output)),
 })
 
 const metadataOf = (record: ExportRecord) => ({

@@ -7,6 +7,7 @@ import { chatMessages } from '../chat-messages.ts'
 import { type Conversation, promptOf } from '../conversation.ts'
 import { DESTINATION_TYPES } from '../destination-types.ts'
 import { basic } from '../headers.ts'
+import { jsonText } from '../json-text.ts'
 import type { DestinationKind } from '../kind.ts'
 import { TRACES_LIMITS, tracesAt, tracesCall } from '../otlp/call.ts'
 import { meaningOfOtlp } from '../otlp/meaning.ts'
@@ -34,7 +35,7 @@ export const langfuse: DestinationKind = {
 const extrasOf = (record: ExportRecord, conversation: Conversation | null) => {
   const trace = traceAttributes(record)
   const messages = {
-    'langfuse.observation.input': conversation && JSON.stringify(chatMessages(promptOf(conversation))),
+    'langfuse.observation.input': conversation && jsonText(chatMessages(promptOf(conversation))),
     'langfuse.observation.output': conversation && replyText(conversation),
   }
   return {
@@ -46,7 +47,7 @@ const extrasOf = (record: ExportRecord, conversation: Conversation | null) => {
 /** One choice is a message, several are a list of them. */
 function replyText({ output }: Conversation): string {
   const [first, ...more] = chatMessages(output)
-  return JSON.stringify(more.length === 0 ? (first ?? null) : [first, ...more])
+  return jsonText(more.length === 0 ? (first ?? null) : [first, ...more])
 }
 
 /** Langfuse takes what belongs to a trace from any span of it. */
@@ -63,8 +64,8 @@ function observationAttributes(record: ExportRecord): Attributes {
   return {
     'langfuse.observation.type': record.apiType === 'embeddings' ? 'embedding' : 'generation',
     'langfuse.observation.model.name': record.model,
-    'langfuse.observation.model.parameters': JSON.stringify(parameters),
-    'langfuse.observation.usage_details': JSON.stringify(usageOf(record)),
+    'langfuse.observation.model.parameters': jsonText(parameters),
+    'langfuse.observation.usage_details': jsonText(usageOf(record)),
     'langfuse.observation.cost_details': costText(record),
     // As its SDK writes it: a JSON text in a text.
     'langfuse.observation.completion_start_time':
@@ -97,5 +98,5 @@ function costText({ cost }: ExportRecord): string | null {
     promptNanoUsd === null || completionNanoUsd === null
       ? {}
       : { input: usdOf(promptNanoUsd), output: usdOf(completionNanoUsd) }
-  return JSON.stringify({ ...parts, total: usdOf(totalNanoUsd) })
+  return jsonText({ ...parts, total: usdOf(totalNanoUsd) })
 }

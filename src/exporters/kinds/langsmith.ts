@@ -8,6 +8,7 @@ import { usdOf } from '../../core/money.ts'
 import { chatMessages } from '../chat-messages.ts'
 import { type Conversation, promptOf } from '../conversation.ts'
 import { DESTINATION_TYPES } from '../destination-types.ts'
+import { jsonText } from '../json-text.ts'
 import type { DestinationKind } from '../kind.ts'
 import { TRACES_LIMITS, tracesAt, tracesCall } from '../otlp/call.ts'
 import { meaningOfOtlp } from '../otlp/meaning.ts'
@@ -53,9 +54,9 @@ const runAttributes = (record: ExportRecord, conversation: Conversation | null):
     'langsmith.request.streaming': record.streamed,
     'gen_ai.system': providerNameOf(record.provider.slug),
     'gen_ai.usage.total_tokens': usage.promptTokens + usage.completionTokens,
-    'gen_ai.usage.input_token_details': JSON.stringify(inputDetails(record)),
-    'gen_ai.usage.output_token_details': JSON.stringify({ reasoning: usage.reasoningTokens }),
-    'langsmith.usage_metadata': JSON.stringify(usageMetadata(record)),
+    'gen_ai.usage.input_token_details': jsonText(inputDetails(record)),
+    'gen_ai.usage.output_token_details': jsonText({ reasoning: usage.reasoningTokens }),
+    'langsmith.usage_metadata': jsonText(usageMetadata(record)),
     'langsmith.metadata.ls_provider': record.provider.slug,
     'langsmith.metadata.ls_model_name': record.model,
     ...prefixed('langsmith.metadata.ls_', {
@@ -63,8 +64,8 @@ const runAttributes = (record: ExportRecord, conversation: Conversation | null):
       max_tokens: record.parameters.maxTokens,
     }),
     'gen_ai.response.service_tier': record.serviceTier,
-    'gen_ai.prompt': conversation && JSON.stringify({ messages: chatMessages(promptOf(conversation)) }),
-    'gen_ai.completion': conversation && JSON.stringify({ choices: choicesOf(conversation) }),
+    'gen_ai.prompt': conversation && jsonText({ messages: chatMessages(promptOf(conversation)) }),
+    'gen_ai.completion': conversation && jsonText({ choices: choicesOf(conversation) }),
   }
 }
 

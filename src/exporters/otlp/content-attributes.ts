@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
 import { asList, isObject, textOf } from '../../core/json.ts'
 import type { Conversation } from '../conversation.ts'
+import { jsonText } from '../json-text.ts'
 import { withoutMedia } from '../media.ts'
 import type { ExportRecord } from '../record.ts'
 import type { Attributes } from './span.ts'
@@ -16,8 +17,7 @@ export function contentAttributes({ content }: ExportRecord, conversation: Conve
   }
 }
 
-const listText = (list: readonly unknown[]): string | null =>
-  list.length === 0 ? null : JSON.stringify(list)
+const listText = (list: readonly unknown[]): string | null => (list.length === 0 ? null : jsonText(list))
 
 /** Declarations of any dialect in the conventions' form: `type`, `name`, `description`, `parameters`. */
 const toolDefinitions = (tools: readonly unknown[] | null): JsonObject[] =>

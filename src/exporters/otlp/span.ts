@@ -1,4 +1,5 @@
 /** OpenTelemetry's spans, as both encodings of OTLP write them. */
+import { jsonText } from '../json-text.ts'
 
 /**
  * A number is an integer, and is written as a double if it is none that 64 bits hold exactly; other numbers are
@@ -67,5 +68,5 @@ function attributeOf(value: unknown): AttributeValue | null {
   if (value === null || value === undefined) return null
   if (typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number') return Number.isSafeInteger(value) ? value : { double: value }
-  return JSON.stringify(value)
+  return jsonText(value)
 }
