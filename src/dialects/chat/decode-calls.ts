@@ -50,6 +50,8 @@ export function createToolCalls(choice: number): ToolCalls {
   const calls: Call[] = []
   /** Those that `tool_calls` lists hold. A stream may have very many calls, so none is searched for. */
   const listed: Call[] = []
+  /** Among `listed`, the first call of the last list that began one. */
+  let lastBegun = 0
   /** The last of each index. */
   const byIndex = new Map<number, Call>()
   /** The first of each id. */
@@ -81,10 +83,11 @@ export function createToolCalls(choice: number): ToolCalls {
   }
 
   /**
-   * By index, else by id, else by position in the list. An index that comes again with another id and a name is
-   * another call: Gemini's compatible API numbers all parallel calls 0.
+   * By index, else by id, else by position in the list; alone in its list, a fragment continues what began last. An
+   * index that comes again with a name and another id, or without ids after complete arguments, is another call:
+   * Gemini's compatible API numbers all parallel calls 0.
    */
-  function find(fragment: Fragment, position: number): Call | undefined {
+  function find(fragment: Fragment, position: number, isAlone: boolean): Call | undefined {
     if (fragment.index !== undefined) {
       const call = byIndex.get(fragment.index)
       return call && isAnother(call, fragment) ? undefined : call
@@ -93,16 +96,19 @@ export function createToolCalls(choice: number): ToolCalls {
       const call = byId.get(fragment.id)
       if (call || fragment.name !== '') return call
     }
-    const call = listed[position]
+    const call = listed[isAlone ? lastBegun : position]
     return call && fragment.name !== '' && call.end.isComplete() ? undefined : call
   }
 
   return {
     addFragments(fragments, events) {
+      const before = listed.length
       fragments.forEach((each, position) => {
         const fragment = readFragment(each)
-        if (fragment) add(find(fragment, position) ?? openListed(fragment), fragment, events)
+        if (!fragment) return
+        add(find(fragment, position, fragments.length === 1) ?? openListed(fragment), fragment, events)
       })
+      if (listed.length > before) lastBegun = before
     },
     addComplete(entries, events) {
       for (const entry of entries) {
@@ -164,8 +170,12 @@ function pushArguments({ index }: Call, json: string, choice: number, events: In
   if (json !== '') events.push({ type: 'tool-call-delta', choice, index, json })
 }
 
-const isAnother = (call: Call, fragment: Fragment): boolean =>
-  fragment.id !== '' && call.upstreamId !== '' && fragment.id !== call.upstreamId && fragment.name !== ''
+function isAnother(call: Call, fragment: Fragment): boolean {
+  if (fragment.name === '') return false
+  if (fragment.id !== '' && call.upstreamId !== '') return fragment.id !== call.upstreamId
+  const hasNoId = fragment.id === '' && call.upstreamId === ''
+  return hasNoId && fragment.json !== '' && call.end.isComplete()
+}
 
 /** Undefined for an empty entry: Snowflake pads messages with empty calls. */
 function readFragment(raw: unknown): Fragment | undefined {

@@ -90,6 +90,33 @@ describe('tool calls', () => {
       ],
     ],
     [
+      'one after the other without an index, in fragments without an id',
+      [
+        calls({ id: 'a', function: { name: 'f', arguments: '' } }),
+        calls({ function: { arguments: '{"x"' } }),
+        calls({ function: { arguments: ':1}' } }),
+        calls({ id: 'b', function: { name: 'g', arguments: '' } }),
+        calls({ function: { arguments: '{"y"' } }),
+        calls({ function: { arguments: ':2}' } }),
+      ],
+      [
+        ['a', 'f', '{"x":1}'],
+        ['b', 'g', '{"y":2}'],
+      ],
+    ],
+    [
+      'complete calls with one index and no id',
+      [
+        calls({ index: 0, function: { name: 'f', arguments: '{"x":1}' } }),
+        calls({ index: 0, function: { name: 'g', arguments: '{"y":2}' } }),
+        calls({ index: 0, function: { name: 'g', arguments: '' } }),
+      ],
+      [
+        [/^call_/, 'f', '{"x":1}'],
+        [/^call_/, 'g', '{"y":2}'],
+      ],
+    ],
+    [
       'a name after the arguments',
       [
         calls({ index: 0, id: 'a', function: { arguments: '{"x"' } }),
