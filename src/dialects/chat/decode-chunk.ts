@@ -62,7 +62,8 @@ export function readChunk(
     state.failure ??= brokenOff(entry, choice, state.status)
   }
   state.citations.addSources(chunk['citations'], chunk['search_results'], events)
-  readNative(chunk, natives, state, isBody, events)
+  // What else an error says of itself is the provider's own business.
+  if (state.failure === null) readNative(chunk, natives, state, isBody, events)
   readUsageOf(chunk, entries, state, events)
 }
 

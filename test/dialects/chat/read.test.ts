@@ -104,6 +104,15 @@ describe('complete replies', () => {
     expect(eventsOf(outcome.events, 'response-end')).toEqual([])
   })
 
+  test.each([{ object: 'error', message: 'The mast broke', code: 'mast' }, { detail: 'The mast broke' }])(
+    'what %p says of itself is not passed on',
+    async (error) => {
+      const outcome = await stream(data(TEXT, error))
+      expectFailure(outcome.error, 'server', 200)
+      expect(JSON.stringify(outcome.events)).not.toContain('mast')
+    },
+  )
+
   test('not a reset before the reason; it is one after it', async () => {
     const before = await outcomeOf(readChat(upstreamReply(data(TEXT), { ending: 'reset' }), true))
     expectFailure(before.error, 'truncated', null)
