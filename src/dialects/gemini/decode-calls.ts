@@ -2,6 +2,7 @@ import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
 import { asFilledText, fieldsOf, isObject, isString } from '../../core/json.ts'
+import { MAX_TEXT_DEPTH } from '../../core/json-excess.ts'
 import { checkCalls } from '../reply-decoder.ts'
 import { callExtra, signatureDetail } from './signatures.ts'
 
@@ -125,6 +126,7 @@ function stepsOf(path: string): Step[] {
     if (index !== undefined) steps.push(Number(index))
     else steps.push(name ?? (single ?? double ?? '').replace(/\\(.)/g, '$1'))
     at += all.length
+    if (steps.length > MAX_TEXT_DEPTH) throw misplaced()
   }
   if (!path.startsWith('$') || steps.length === 0) throw misplaced()
   if (steps.some((step) => typeof step === 'number' && step > MAX_INDEX)) throw misplaced()

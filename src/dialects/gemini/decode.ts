@@ -2,7 +2,15 @@ import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, InferenceFrame, JsonObject } from '../../core/events.ts'
 import { asCount, asFilledText, asText, fieldsOf, isObject, objectsIn } from '../../core/json.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
-import { noAnswer, notJson, parseReply, type ReplyDecoder, unfinished } from '../reply-decoder.ts'
+import {
+  checkTail,
+  isDone,
+  noAnswer,
+  notJson,
+  parseReply,
+  type ReplyDecoder,
+  unfinished,
+} from '../reply-decoder.ts'
 import { type CandidateState, finishOf, newCandidate, readCandidate } from './decode-candidate.ts'
 import { brokenOff } from './errors.ts'
 import { readServiceTier, readUsage } from './usage.ts'
@@ -37,7 +45,8 @@ export function createGeminiDecoder(status: number): ReplyDecoder {
   let isOneBody = false
 
   function takeEvent(name: string, data: string): InferenceFrame | undefined {
-    if (data.trim() === '') return undefined
+    // Relays end with OpenAI's marker.
+    if (data.trim() === '' || isDone(data)) return undefined
     const chunk = parseReply(data, status)
     if (chunk === undefined && name !== 'error') throw notJson(status)
     if (name === 'error') state.failure = errorInReply(chunk ?? [data], status)
@@ -57,9 +66,7 @@ export function createGeminiDecoder(status: number): ReplyDecoder {
   return {
     takeEvent,
     takeTail(name, data) {
-      if (data.trim() !== '' && parseReply(data, status) === undefined) {
-        throw new UpstreamError('truncated', 'the reply ended inside an event', { status })
-      }
+      checkTail(name, data, status)
       return takeEvent(name, data)
     },
     takeBody(body) {

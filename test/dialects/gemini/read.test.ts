@@ -144,6 +144,12 @@ describe('not an answer', () => {
       /belongs nowhere/,
     ],
     [
+      'a place deeper than any JSON',
+      pieces([{ jsonPath: `$${'.a'.repeat(200_000)}`, numberValue: 1 }]),
+      'malformed',
+      /belongs nowhere/,
+    ],
+    [
       'a call that cannot be parsed',
       chunk([], { finishReason: 'MALFORMED_FUNCTION_CALL' }),
       'malformed',
@@ -181,6 +187,16 @@ describe('not an answer', () => {
     const page = upstreamReply('<!DOCTYPE html><title>404</title>')
     expect((await outcomeOf(geminiEgress.read(page, true))).error).toMatchObject({ kind: 'malformed' })
   })
+})
+
+test("OpenAI's end marker, as relays send it, is no chunk", async () => {
+  const text = [chunk([{ text: 'Tide' }], END), '[DONE]']
+    .map((each) => `data: ${typeof each === 'string' ? each : JSON.stringify(each)}\n\n`)
+    .join('')
+  for (const body of [text, text.trimEnd()]) {
+    const outcome = await outcomeOf(geminiEgress.read(upstreamReply(body), true))
+    expect([outcome.error, outcome.text]).toEqual([undefined, 'Tide'])
+  }
 })
 
 test('a key of the name __proto__ is a key', async () => {
