@@ -23,7 +23,6 @@ export interface ToolCalls {
 
 interface Call {
   index: number
-  upstreamIndex: number | undefined
   /** The provider's id, '' as long as it gave none. */
   upstreamId: string
   name: string
@@ -58,27 +57,23 @@ export function createToolCalls(choice: number): ToolCalls {
   const byId = new Map<string, Call>()
   let legacy: Call | undefined
 
-  function open(fragment: Fragment): Call {
+  function open(): Call {
     checkCalls(calls.length)
-    const call = newCall(calls.length, fragment.index)
+    const call = newCall(calls.length)
     calls.push(call)
     return call
   }
 
   function openListed(fragment: Fragment): Call {
-    const call = open(fragment)
+    const call = open()
     listed.push(call)
     if (fragment.index !== undefined) byIndex.set(fragment.index, call)
     return call
   }
 
-  function identify(call: Call, id: string): void {
-    call.upstreamId = id
-    if (id !== '' && !byId.has(id)) byId.set(id, call)
-  }
-
   function add(call: Call, fragment: Fragment, events: InferenceEvent[]): void {
-    if (call.upstreamId === '') identify(call, fragment.id)
+    if (call.upstreamId === '') call.upstreamId = fragment.id
+    if (!byId.has(call.upstreamId)) byId.set(call.upstreamId, call)
     extend(call, fragment, choice, events)
   }
 
@@ -92,12 +87,10 @@ export function createToolCalls(choice: number): ToolCalls {
       const call = byIndex.get(fragment.index)
       return call && isAnother(call, fragment) ? undefined : call
     }
-    if (fragment.id !== '') {
-      const call = byId.get(fragment.id)
-      if (call || fragment.name !== '') return call
-    }
+    const ofId = fragment.id === '' ? undefined : byId.get(fragment.id)
+    if (ofId || (fragment.id !== '' && fragment.name !== '')) return ofId
     const call = listed[isAlone ? lastBegun : position]
-    return call && fragment.name !== '' && call.end.isComplete() ? undefined : call
+    return fragment.name !== '' && call?.end.isComplete() ? undefined : call
   }
 
   return {
@@ -105,8 +98,8 @@ export function createToolCalls(choice: number): ToolCalls {
       const before = listed.length
       fragments.forEach((each, position) => {
         const fragment = readFragment(each)
-        if (!fragment) return
-        add(find(fragment, position, fragments.length === 1) ?? openListed(fragment), fragment, events)
+        const known = fragment && find(fragment, position, fragments.length === 1)
+        if (fragment) add(known ?? openListed(fragment), fragment, events)
       })
       if (listed.length > before) lastBegun = before
     },
@@ -119,7 +112,7 @@ export function createToolCalls(choice: number): ToolCalls {
     addLegacy(raw, events) {
       const fragment = { index: undefined, id: '', extra: undefined, ...readCall(raw, 'arguments') }
       if (fragment.name === '' && fragment.json === '') return
-      legacy ??= open(fragment)
+      legacy ??= open()
       add(legacy, fragment, events)
     },
     end(wasTruncated, events) {
@@ -132,9 +125,8 @@ export function createToolCalls(choice: number): ToolCalls {
   }
 }
 
-const newCall = (index: number, upstreamIndex: number | undefined): Call => ({
+const newCall = (index: number): Call => ({
   index,
-  upstreamIndex,
   upstreamId: '',
   name: '',
   json: '',
