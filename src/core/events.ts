@@ -54,6 +54,10 @@ export interface ServerToolCall {
   sources?: readonly { readonly url: string; readonly title: string; readonly published?: string }[]
   /** Of a tool of an MCP server: the server's label, and the tool's name there. */
   mcp?: { readonly label: string; readonly tool: string }
+  /** Of the request that the user approved. */
+  approvalRequestId?: string
+  /** It runs only after the user's approval, in a later request. */
+  needsApproval?: boolean
 }
 
 /** Such a call of a former turn, as a client sends it back. */

@@ -101,7 +101,8 @@ function settledBy(generation: Generation, ending: Ending, attempt: Attempt): Se
       routing: routingOf(generation),
       endedAt: deps.now(),
     })
-    const settled = cached?.hit ? atNoCost(counted, cached.hit.answer) : counted
+    const isUncalled = cached?.hit != null || (ending === 'complete' && tries.length === 0)
+    const settled = isUncalled ? atNoCost(counted, cached?.hit?.answer) : counted
     const { usage } = settled.settlement
     tokens = promptTokens(usage) + completionTokens(usage)
     return settled
@@ -194,8 +195,8 @@ export async function fail(generation: Generation, error: unknown): Promise<Gate
   })
 }
 
-/** The row of a cache hit: no provider was called, so it has no usage and no cost. */
-const atNoCost = ({ settlement }: Settled, { sourceId }: CachedReply): Settled => ({
+/** The row of a cache hit, or of calls that the user approved: no provider was called, so it has no usage and no cost. */
+const atNoCost = ({ settlement }: Settled, answer: CachedReply | undefined): Settled => ({
   cost: FREE,
   settlement: {
     ...settlement,
@@ -205,6 +206,6 @@ const atNoCost = ({ settlement }: Settled, { sourceId }: CachedReply): Settled =
     usageSource: 'none',
     costNanoUsd: 0,
     cacheDiscountNanoUsd: null,
-    responseCacheSourceId: sourceId,
+    ...(answer && { responseCacheSourceId: answer.sourceId }),
   },
 })

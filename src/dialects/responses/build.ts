@@ -10,7 +10,7 @@ import { type Drop, dropsInto } from '../dropped.ts'
 import { type ReplayRules, sendable } from './build-input.ts'
 import { neutralBody } from './build-neutral.ts'
 import { applyReasoning, reasons } from './build-reasoning.ts'
-import { ENCRYPTED_REASONING, ITEM, optionalPartsOf } from './items.ts'
+import { ENCRYPTED_REASONING, ITEM, isOwnItemId, optionalPartsOf } from './items.ts'
 import { formerCallOf } from './write-server-tool.ts'
 
 /**
@@ -105,12 +105,16 @@ function forwardedItem(item: unknown, rules: ReplayRules, drop: Drop): unknown[]
   const written =
     item.type === ITEM.reasoning
       ? sendable(item, rules)
-      : (item.type.startsWith('openrouter:') && !rules.anyFormat) || formerCallOf(item) !== null
+      : (item.type.startsWith('openrouter:') && !rules.anyFormat) || isOurs(item)
         ? []
         : [rules.anyFormat ? item : withoutSignature(item, drop)]
   if (written.length === 0) drop(`input.${item.type}`)
   return written
 }
+
+/** OpenAI takes back what it did with an MCP server, and needs it to know that an approved call was made. */
+const isOurs = (item: JsonObject): boolean =>
+  /^mcp_/.test(String(item.type)) ? isOwnItemId(item.id) : formerCallOf(item) !== null
 
 /** Callers send back a call of Gemini with its signature, and OpenAI rejects fields that it does not know. */
 function withoutSignature(item: JsonObject, drop: Drop): JsonObject {

@@ -45,6 +45,8 @@ export const ITEM = {
   fileSearchCall: 'file_search_call',
   mcpCall: 'mcp_call',
   mcpListTools: 'mcp_list_tools',
+  mcpApprovalRequest: 'mcp_approval_request',
+  mcpApprovalResponse: 'mcp_approval_response',
   itemReference: 'item_reference',
 } as const
 
@@ -78,6 +80,9 @@ export const shownOf = (response: JsonObject, event: JsonObject): JsonObject => 
 })
 const WRITTEN_FIELDS = new Set(['output', 'usage'])
 const AROUND = new Set(['type', 'response', 'sequence_number'])
+
+/** True for the id of an item that the gateway made: the id of its reply, and its place there. */
+export const isOwnItemId = (id: unknown): boolean => isString(id) && /^[a-z]+_[0-9a-f]{32}_\d{1,6}$/.test(id)
 
 /** An item of what ran at the provider, which takes it back as it came. */
 export const isOwnItem = ({ type }: JsonObject): boolean =>

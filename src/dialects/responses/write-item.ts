@@ -146,6 +146,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   [ITEM.imageGenerationCall]: 'ig',
   [ITEM.mcpCall]: 'mcp',
   [ITEM.mcpListTools]: 'mcpl',
+  [ITEM.mcpApprovalRequest]: 'mcpr',
 }
 
 /** `unique`: of the reply; ids that are made here have it and the place of the item. */

@@ -8,10 +8,11 @@ import {
   type Slot,
   writeAdded,
 } from './write-item.ts'
-import { formerMcpCallOf, openMcp } from './write-mcp.ts'
+import { formerMcpCallOf, openMcp, writeApprovalRequest } from './write-mcp.ts'
 
 /** OpenAI's shorthands have OpenAI's item, which its clients know, and so have images and searches of files; all others are named as in OpenRouter's API. */
-export function itemTypeOf({ type, name, mcp }: ServerToolCall): string {
+export function itemTypeOf({ type, name, mcp, needsApproval }: ServerToolCall): string {
+  if (needsApproval) return ITEM.mcpApprovalRequest
   if (mcp !== undefined) return ITEM.mcpCall
   if (type === ITEM.mcpListTools) return type
   if (name === 'image_generation') return ITEM.imageGenerationCall
@@ -28,6 +29,7 @@ const STAGES: ReadonlyMap<string, string> = new Map([
 
 export function openServerTool(slot: Slot, call: ServerToolCall): Opened<ServerToolOutput> {
   const type = itemTypeOf(call)
+  if (type === ITEM.mcpApprovalRequest) return writeApprovalRequest(slot, call)
   if (type === ITEM.mcpCall || type === ITEM.mcpListTools) return openMcp(slot, call)
   const place = { item_id: slot.id, output_index: slot.index }
   const stage = STAGES.get(type)

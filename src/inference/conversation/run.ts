@@ -19,6 +19,7 @@ import { fail, metadataOf, settle } from '../settle.ts'
 import { facilitiesOf } from '../steps/facilities.ts'
 import { newStepTotals, withSteps } from '../steps/family.ts'
 import { toolAccessOf } from '../tools/access.ts'
+import { checkApprovals } from '../tools/approvals.ts'
 import { createToolLoop } from '../tools/loop.ts'
 import { hasMcp, type McpRequest, mcpRequestOf } from '../tools/mcp.ts'
 import { withNativeSearch } from '../tools/native-search.ts'
@@ -42,7 +43,10 @@ export function beginConversation(
   received: Opening<InferenceRequest>,
   deps: RunDeps,
 ): Conversation | Promise<Conversation> {
-  if (received.request.tools.length === 0) return beginStep(received, deps)
+  if (received.request.tools.length === 0) {
+    checkApprovals(received.request)
+    return beginStep(received, deps)
+  }
   const request = withNativeSearch(received.request, received.snapshot)
   const opening = request === received.request ? received : { ...received, request }
   if (!hasMcp(request)) return beginWithTools(opening, null, deps)
@@ -57,7 +61,10 @@ function beginWithTools(
 ): Conversation | Promise<Conversation> {
   const access = toolAccessOf(opening.caller, opening.snapshot, deps)
   const asked = toolRequestOf(opening.request, opening.caller, access, mcp)
-  if (asked === null) return beginStep(opening, deps)
+  if (asked === null) {
+    checkApprovals(opening.request)
+    return beginStep(opening, deps)
+  }
   const checks = checksOf(asked, access)
   if (checks === null) return beginLoop(opening, asked, deps)
   return checks.then(

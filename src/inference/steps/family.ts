@@ -1,3 +1,4 @@
+import { signalOf } from '../../core/cancellation.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import type { Closing } from '../../core/result.ts'
 import { leaseBody } from '../../http/body-budget.ts'
@@ -14,6 +15,15 @@ export interface Family extends Pick<Opening, 'incoming' | 'snapshot' | 'caller'
 export const newStepTotals = (): StepTotals => ({
   costNanoUsd: 0,
   tools: { costNanoUsd: 0, requested: 0, executed: 0, searches: 0 },
+})
+
+/** A loop within a step of another generation, such as a member of a panel, belongs to that generation. */
+export const familyOf = ({ id, opening, cancellation }: Generation, steps: StepTotals): Family => ({
+  ...opening,
+  id: opening.parent?.id ?? id,
+  request: opening.parent?.request ?? opening.request,
+  signal: signalOf(cancellation),
+  steps,
 })
 
 /** The kind of a step that a tool makes. */

@@ -19,6 +19,8 @@ export interface WrittenCall {
   /** The rest of the arguments was left out. */
   readonly isTooLong: boolean
   readonly extra?: JsonObject | undefined
+  /** Of the request that the user approved. */
+  readonly approvalRequestId?: string
 }
 
 /** A call that has ended: with its result, or with what failed. */
@@ -97,11 +99,11 @@ export function createCallRunner(
     start(written) {
       const requested = byFunction.get(written.name)
       if (requested === undefined) throw new Error(`no server tool ${written.name}`)
-      const { tool, type, mcp } = requested
+      const { tool, type } = requested
       called.add(tool.name).add(type).add(written.name)
-      const args = written.json.trim() === '' ? {} : parseObject(written.json)
+      const args = argumentsIn(written.json)
       const refused = refusalOf(written, args)
-      const shared = { id: written.id, name: tool.name, type, arguments: args ?? {}, ...(mcp && { mcp }) }
+      const shared = callOf(written, requested, args ?? {})
       const failed = (why: string, refusal: GatewayError | null = null): EndedCall => ({
         call: { ...shared, status: 'failed', text: why, item: {} },
         message: `The call of ${tool.name} failed: ${why}`,
@@ -131,6 +133,23 @@ export function createCallRunner(
     },
   }
 }
+
+const callOf = (
+  { id, approvalRequestId }: WrittenCall,
+  { tool: { name }, type, mcp }: RequestedTool,
+  args: JsonObject,
+) => ({
+  id,
+  name,
+  type,
+  arguments: args,
+  ...(mcp && { mcp }),
+  ...(approvalRequestId !== undefined && { approvalRequestId }),
+})
+
+/** Undefined: no JSON object. Some models write nothing for a function without parameters. */
+export const argumentsIn = (json: string): JsonObject | undefined =>
+  json.trim() === '' ? {} : parseObject(json)
 
 /** Runs one call within its time. */
 async function runTool(

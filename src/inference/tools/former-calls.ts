@@ -4,15 +4,22 @@ import { isString } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
 import { plainest } from '../../dialects/caller-fields.ts'
 import { formerCallOf as inMessages } from '../../dialects/messages/write-server-tool.ts'
+import { askedCallOf } from '../../dialects/responses/write-mcp.ts'
 import { formerCallOf as inResponses } from '../../dialects/responses/write-server-tool.ts'
 
 /**
  * Clients send back what a reply showed of the gateway's tools: items of Responses, blocks of Messages, reasoning details of
- * chat. The model reads them as its own calls with their results, in their places.
+ * chat. The model reads them as its own calls with their results, in their places. `approvals`: the results of calls that
+ * needed an approval, by the id of its request.
  */
-export function withFormerCalls(messages: readonly Message[]): Message[] {
+export function withFormerCalls(
+  messages: readonly Message[],
+  approvals: ReadonlyMap<string, string> = new Map(),
+): Message[] {
   const ids = new Set<string>()
-  return messages.flatMap((message) => (message.role === 'assistant' ? expanded(message, ids) : [message]))
+  return messages.flatMap((message) =>
+    message.role === 'assistant' ? expanded(message, ids, approvals) : [message],
+  )
 }
 
 /** Pages and files may hold sentences that look like instructions. */
@@ -25,11 +32,11 @@ interface Segment {
   readonly calls: FormerCall[]
 }
 
-function expanded(message: Message, ids: Set<string>): Message[] {
+function expanded(message: Message, ids: Set<string>, approvals: ReadonlyMap<string, string>): Message[] {
   const { content, reasoningDetails = [] } = message
   const parts = Array.isArray(content) ? content : []
   const told = reasoningDetails.flatMap(inChat)
-  const found = parts.map((part, at) => callIn(part, parts, at))
+  const found = parts.map((part, at) => callIn(part, parts, at, approvals))
   if (told.length === 0 && found.every((call) => call === null)) return [message]
   const segments: Segment[] = [{ parts: [], calls: [] }]
   for (const [at, part] of parts.entries()) {
@@ -48,8 +55,15 @@ function expanded(message: Message, ids: Set<string>): Message[] {
 }
 
 /** The call that a part shows; `shown`: its result, which comes with the call; null: another part. */
-function callIn(part: ContentPart, parts: readonly ContentPart[], at: number): FormerCall | 'shown' | null {
+function callIn(
+  part: ContentPart,
+  parts: readonly ContentPart[],
+  at: number,
+  approvals: ReadonlyMap<string, string>,
+): FormerCall | 'shown' | null {
   if (part.type !== 'unknown') return null
+  const asked = askedCallOf(part.data, approvals)
+  if (asked !== null) return asked
   const next = parts[at + 1]
   const call = inResponses(part.data) ?? inMessages(part.data, next?.type === 'unknown' ? next.data : {})
   return call === null || call === 'shown' ? call : { ...call, result: asData(call.name, call.result) }
@@ -106,5 +120,7 @@ function turnsOf(
     ...(isFirst && message.reasoning !== undefined && { reasoning: message.reasoning }),
     ...(isFirst && details.length > 0 && { reasoningDetails: details }),
   }
-  return [turn, ...results]
+  // Such as an answer to a request for an approval, alone in its turn.
+  const isEmpty = turn.content === null && all.length === 0 && !turn.reasoning && !turn.reasoningDetails
+  return isEmpty && Array.isArray(content) ? results : [turn, ...results]
 }

@@ -1,4 +1,4 @@
-import { signalOf, throwIfCancelled } from '../../core/cancellation.ts'
+import { throwIfCancelled } from '../../core/cancellation.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { Finish, FrameBatch, InferenceFrame, InferenceFrames } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
@@ -10,10 +10,11 @@ import { end } from '../pipeline.ts'
 import { throughPlugins } from '../plugins/frames.ts'
 import type { Ending } from '../reply/meter.ts'
 import { fail, logContent, metadataOf, settle, settleAlone } from '../settle.ts'
-import { type Family, stepOpening } from '../steps/family.ts'
+import { familyOf, stepOpening } from '../steps/family.ts'
 import { dispatch } from '../upstream/dispatch.ts'
 import type { Dispatched } from '../upstream/first-content.ts'
 import { toolAccessOf } from './access.ts'
+import { askingCallOf, uncalled } from './approvals.ts'
 import {
   type CallCourse,
   type CallRunner,
@@ -93,7 +94,7 @@ export function createToolLoop(
     endsAt: deps.ticker.now() + totalMs,
     request: asked.request,
     step: first,
-    steps: 1,
+    steps: asked.approved.length === 0 ? 1 : 0,
     settling: null,
     stopClock: () => undefined,
     finish: { choice: 0, reason: 'stop', native: null },
@@ -101,9 +102,9 @@ export function createToolLoop(
   }
   return {
     async start() {
-      const dispatched = await dispatchStep(loop)
+      const dispatched = asked.approved.length === 0 ? await dispatchStep(loop) : null
       const frames = withMcp(framesOf(loop, dispatched), asked.mcp, first.request)
-      return throughPlugins(first, { ...dispatched, frames })
+      return throughPlugins(first, { ...(dispatched ?? uncalled(first)), frames })
     },
     async settle(ending) {
       loop.stopClock()
@@ -128,15 +129,6 @@ const reportOf = ({ steps, totals, calls, stopped }: Loop): ToolReport => ({
   stoppedBy: stopped,
 })
 
-/** A loop within a step of another generation, such as a member of a panel, belongs to that generation. */
-const familyOf = ({ id, opening, cancellation }: Conversation, steps: StepTotals): Family => ({
-  ...opening,
-  id: opening.parent?.id ?? id,
-  request: opening.parent?.request ?? opening.request,
-  signal: signalOf(cancellation),
-  steps,
-})
-
 /** Settles the current step once. The first step is the generation that the loop belongs to. */
 function settleStep(loop: Loop, ending: Ending): Promise<Closing> {
   const { step, first } = loop
@@ -150,8 +142,10 @@ function settleStep(loop: Loop, ending: Ending): Promise<Closing> {
   return settling
 }
 
-async function* framesOf(loop: Loop, dispatched: Dispatched): InferenceFrames & AsyncGenerator<FrameBatch> {
-  let answering = dispatched
+type Frames = InferenceFrames & AsyncGenerator<FrameBatch>
+
+async function* framesOf(loop: Loop, dispatched: Dispatched | null): Frames {
+  let answering = dispatched ?? (yield* afterApproved(loop))
   for (;;) {
     const reader = readerOf(loop, answering)
     yield* shownFrames(loop, answering, reader)
@@ -164,12 +158,17 @@ async function* framesOf(loop: Loop, dispatched: Dispatched): InferenceFrames & 
     // A reply that was cut may end within a call.
     const isWhole = finish.reason === 'tool_calls' || finish.reason === 'stop'
     const wasLast = loop.stopped !== null
-    const results = isWhole && !wasLast ? yield* runCalls(loop, calls) : []
+    const due = isWhole && !wasLast ? calls : []
+    const asking = due.flatMap((call) => askingCallOf(call, loop.asked) ?? [])
+    const asked = new Set(asking.map(({ id }) => id))
+    const free = due.filter(({ id }) => !asked.has(id))
+    const results = yield* runCalls(loop, free)
     await settling
     if (loop.step !== loop.first) end(loop.step)
     const carried = handedOver === 0 ? [] : carriedEvents(results, loop.first.request, loop.shown)
     if (carried.length > 0) yield [{ events: carried }]
-    if (results.length === 0 || handedOver > 0) break
+    if (asking.length > 0) yield [{ events: asking.map((call) => ({ type: 'server-tool', call })) }]
+    if (results.length === 0 || handedOver + asking.length > 0) break
     throwIfCancelled(loop.first.cancellation)
     loop.stopped = reasonToStop(loop)
     loop.request = nextRequest(loop.request, answering.attempt, {
@@ -182,6 +181,20 @@ async function* framesOf(loop: Loop, dispatched: Dispatched): InferenceFrames & 
     answering = await nextStep(loop)
   }
   yield [{ events: [{ type: 'response-end', finishes: [loop.finish] }] }]
+}
+
+const CALLED: Finish = { choice: 0, reason: 'tool_calls', native: null }
+
+/** Runs the calls that the user has approved, and asks the model with their results. */
+async function* afterApproved(loop: Loop): AsyncGenerator<FrameBatch, Dispatched> {
+  const { approved, answered, request } = loop.asked
+  loop.totals.tools.requested += approved.length
+  loop.first.meter.see({ events: [{ type: 'response-end', finishes: [CALLED] }] })
+  const ended = yield* runCalls(loop, approved)
+  await settleStep(loop, 'complete')
+  const results = new Map(approved.map(({ id }, i) => [id, ended[i]?.message ?? '']))
+  loop.request = { ...request, messages: answered(results) }
+  return nextStep(loop)
 }
 
 /** One text is the answer in these dialects: what the model says before a call is a paragraph of it. */

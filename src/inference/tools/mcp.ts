@@ -10,6 +10,8 @@ import type { ServerTool } from '../../tools/tool.ts'
 export interface McpFunction {
   readonly tool: ServerTool
   readonly mcp: { readonly label: string; readonly tool: string }
+  /** Of the user, before each call. */
+  readonly needsApproval: boolean
 }
 
 /** The MCP servers of one request. */
@@ -50,7 +52,9 @@ export async function mcpRequestOf(request: InferenceRequest, access: McpAccess)
   const chosen = await Promise.all(
     entries.map(async (entry, i) => {
       const label = labels[i] ?? ''
-      return { entry, label, tools: wanted(await access.list(label), entry.data, placeOf(i)) }
+      const all = await access.list(label)
+      const tools = matching(all, entry.data['allowed_tools'], `${placeOf(i)}.allowed_tools`)
+      return { entry, label, tools, needsApproval: approvalRule(all, tools, entry.data, placeOf(i), request) }
     }),
   )
   if (chosen.reduce((sum, { tools }) => sum + tools.length, 0) > MOST_TOOLS)
@@ -60,12 +64,12 @@ export async function mcpRequestOf(request: InferenceRequest, access: McpAccess)
     )
   const sessions: McpSession[] = []
   const functions = new Map<Tool, McpFunction[]>()
-  for (const { entry, label, tools } of chosen) {
+  for (const { entry, label, tools, needsApproval } of chosen) {
     const session = access.open(label)
     sessions.push(session)
     functions.set(
       entry,
-      tools.map((tool) => functionOf(label, tool, session)),
+      tools.map((tool) => functionOf(label, tool, session, needsApproval(tool))),
     )
   }
   return {
@@ -107,12 +111,7 @@ function labelOf(
   throw unknownServer(place, 'server_label', access)
 }
 
-function checkFields({ require_approval, headers, authorization, defer_loading }: JsonObject, place: string) {
-  if (require_approval !== 'never')
-    throw badRequest(
-      'must be "never" for an MCP server of this gateway: it cannot ask for an approval, which is the default, before a call',
-      `${place}.require_approval`,
-    )
+function checkFields({ headers, authorization, defer_loading }: JsonObject, place: string) {
   for (const [name, value] of Object.entries({ headers, authorization }))
     if (value !== undefined && value !== null)
       throw badRequest(
@@ -123,15 +122,38 @@ function checkFields({ require_approval, headers, authorization, defer_loading }
     throw badRequest('is not available for an MCP server of this gateway', `${place}.defer_loading`)
 }
 
-function wanted(tools: readonly McpTool[], { allowed_tools }: JsonObject, place: string): readonly McpTool[] {
-  if (allowed_tools === undefined || allowed_tools === null) return tools
-  const filter = Array.isArray(allowed_tools) ? { tool_names: allowed_tools } : fieldsOf(allowed_tools)
-  const { tool_names, read_only } = filter
-  if (!isFilter(allowed_tools) || !isNames(tool_names))
+/** Which of the tools run only after an approval: all but those of `never`, as in OpenAI's API. Only Responses can ask. */
+function approvalRule(
+  all: readonly McpTool[],
+  tools: readonly McpTool[],
+  { require_approval }: JsonObject,
+  place: string,
+  { dialect }: InferenceRequest,
+): (tool: McpTool) => boolean {
+  const path = `${place}.require_approval`
+  const rule = require_approval ?? 'always'
+  if (rule === 'never') return () => false
+  const isRule = isObject(rule) && Object.keys(rule).every((key) => key === 'always' || key === 'never')
+  if (rule !== 'always' && !isRule)
+    throw badRequest('must be "always", "never", or an object with filters always and never', path)
+  const { always, never } = fieldsOf(rule)
+  const named = (filter: unknown, key: string) => (filter ? matching(all, filter, `${path}.${key}`) : [])
+  const [asked, free] = [named(always, 'always'), named(never, 'never')]
+  const needsApproval = (tool: McpTool): boolean => asked.includes(tool) || !free.includes(tool)
+  if (dialect !== 'responses' && tools.some(needsApproval))
     throw badRequest(
-      'must be a list of names of tools, or an object with tool_names and read_only',
-      `${place}.allowed_tools`,
+      'must be "never": only Responses can ask for an approval, which is the default, before a call',
+      path,
     )
+  return needsApproval
+}
+
+function matching(tools: readonly McpTool[], wanted: unknown, path: string): readonly McpTool[] {
+  if (wanted === undefined || wanted === null) return tools
+  const filter = Array.isArray(wanted) ? { tool_names: wanted } : fieldsOf(wanted)
+  const { tool_names, read_only } = filter
+  if (!isFilter(wanted) || !isNames(tool_names))
+    throw badRequest('must be a list of names of tools, or an object with tool_names and read_only', path)
   const names = new Set(textsIn(tool_names))
   const missing = [...names].find((name) => tools.every((tool) => tool.name !== name))
   if (missing !== undefined)
@@ -140,7 +162,7 @@ function wanted(tools: readonly McpTool[], { allowed_tools }: JsonObject, place:
         .slice(0, 20)
         .map(({ name }) => name)
         .join(', ')}`,
-      `${place}.allowed_tools`,
+      path,
     )
   return tools.filter(
     ({ name, annotations }) =>
@@ -155,13 +177,18 @@ const isNames = (names: unknown): boolean =>
   names === null ||
   (Array.isArray(names) && names.length <= 1_000 && names.every(isString))
 
-function functionOf(label: string, { name, description, inputSchema }: McpTool, session: McpSession) {
+function functionOf(
+  label: string,
+  { name, description, inputSchema }: McpTool,
+  session: McpSession,
+  needsApproval: boolean,
+): McpFunction {
   const tool: ServerTool = {
     name: shortName(`${label}_${name}`),
     describe: () => ({ description, parameters: inputSchema }),
     run: async (args, { signal }) => ({ text: await session.call(name, args, signal) }),
   }
-  return { tool, mcp: { label, tool: name } }
+  return { tool, mcp: { label, tool: name }, needsApproval }
 }
 
 const viewTool = ({ name, description, inputSchema, annotations }: McpTool): JsonObject => ({
@@ -171,13 +198,18 @@ const viewTool = ({ name, description, inputSchema, annotations }: McpTool): Jso
   annotations,
 })
 
+type ByFunction = ReadonlyMap<string, { readonly mcp?: McpFunction['mcp'] }>
+
+/** The name of the function for a tool of a server. */
+export function functionNamed(label: unknown, name: unknown, byFunction: ByFunction): string | undefined {
+  for (const [own, { mcp }] of byFunction) if (mcp?.label === label && mcp?.tool === name) return own
+  return undefined
+}
+
 /** A choice of one tool of a server is a choice of its function. */
-export function mcpChoice(
-  { server_label, name }: JsonObject,
-  byFunction: ReadonlyMap<string, { readonly mcp?: McpFunction['mcp'] }>,
-): string {
-  for (const [own, { mcp }] of byFunction)
-    if (mcp !== undefined && mcp.label === server_label && mcp.tool === name) return own
+export function mcpChoice({ server_label, name }: JsonObject, byFunction: ByFunction): string {
+  const own = functionNamed(server_label, name, byFunction)
+  if (own !== undefined) return own
   throw badRequest('must name a tool that an MCP server of the request has', 'tool_choice.name')
 }
 

@@ -3,15 +3,23 @@ import { badRequest, forbidden } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { asList, defined, fieldsOf, isObject, isString, objectsIn, restOf } from '../../core/json.ts'
 import type { Refusal } from '../../core/refusal.ts'
-import type { FunctionTool, InferenceRequest, RoutedRequest, Tool, ToolChoice } from '../../core/request.ts'
+import type {
+  FunctionTool,
+  InferenceRequest,
+  Message,
+  RoutedRequest,
+  Tool,
+  ToolChoice,
+} from '../../core/request.ts'
 import type { WorkspaceRecord } from '../../core/snapshot.ts'
 import type { ToolAccess } from '../../core/tool-access.ts'
 import type { WebAccess } from '../../core/web-access.ts'
 import { isNativeSearch } from '../../dialects/native-search.ts'
 import { serverTools } from '../../tools/index.ts'
 import type { ServerTool } from '../../tools/tool.ts'
+import { type ApprovedCall, approvalsOf } from './approvals.ts'
 import { withFormerCalls } from './former-calls.ts'
-import { type McpFunction, type McpRequest, mcpChoice } from './mcp.ts'
+import { functionNamed, type McpFunction, type McpRequest, mcpChoice } from './mcp.ts'
 import { type StopRule, stopRuleOf } from './stop.ts'
 
 /** A server tool of one request. */
@@ -23,6 +31,8 @@ export interface RequestedTool {
   /** Of the parameters in the request. */
   readonly path: string
   readonly mcp?: McpFunction['mcp']
+  /** Of the user, before each call. */
+  readonly needsApproval?: boolean
 }
 
 /** A request with server tools, in the form that its first step is made with. */
@@ -33,6 +43,10 @@ export interface ToolRequest {
   readonly byFunction: ReadonlyMap<string, RequestedTool>
   readonly stop: StopRule
   readonly mcp: McpRequest | null
+  /** Made before the first step. */
+  readonly approved: readonly ApprovedCall[]
+  /** The conversation with the results of these calls, by the ids of their requests. */
+  answered(results: ReadonlyMap<string, string>): Message[]
 }
 
 export const PREFIX = /^(?:openrouter|sluice):/
@@ -86,10 +100,11 @@ export function toolRequestOf(
   })
   const { serverTool: _, ...rest } = request
   const toolChoice = chosen(request.toolChoice, byType, byFunction, mcp)
+  const { approved, results } = approvalsOf(request, (label, name) => functionNamed(label, name, byFunction))
   return {
     request: {
       ...rest,
-      messages: withFormerCalls(request.messages),
+      messages: withFormerCalls(request.messages, results),
       tools,
       ...(toolChoice && { toolChoice }),
       // A server that is not the operator's is called by the provider.
@@ -99,6 +114,8 @@ export function toolRequestOf(
     byFunction,
     stop: stopRuleOf(request.body),
     mcp,
+    approved,
+    answered: (made) => withFormerCalls(request.messages, new Map([...results, ...made])),
   }
 }
 
@@ -217,13 +234,13 @@ function freeName(name: string, taken: Set<string>): string {
 
 /** A tool of an MCP server as a function, under a name of its own. */
 function added(
-  { tool, mcp }: McpFunction,
+  { tool, mcp, needsApproval }: McpFunction,
   taken: Set<string>,
   byFunction: Map<string, RequestedTool>,
   access: ToolAccess,
 ): FunctionTool {
   const name = freeName(tool.name, taken)
-  byFunction.set(name, { tool, type: 'mcp', parameters: {}, path: '', mcp })
+  byFunction.set(name, { tool, type: 'mcp', parameters: {}, path: '', mcp, needsApproval })
   return { type: 'function', name, ...tool.describe({}, '', access) }
 }
 
