@@ -1,12 +1,9 @@
 import { badRequest } from '../../core/errors.ts'
-import type { JsonObject, ServerToolCall } from '../../core/events.ts'
+import type { JsonObject } from '../../core/events.ts'
 import { asList, isObject, isString } from '../../core/json.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import { ITEM, isOwnItemId } from '../../dialects/responses/items.ts'
-import type { Conversation } from '../generation.ts'
-import type { Dispatched } from '../upstream/first-content.ts'
-import { argumentsIn, MOST_ARGUMENT_CHARACTERS, type WrittenCall } from './calls.ts'
-import type { ToolRequest } from './requested.ts'
+import { MOST_ARGUMENT_CHARACTERS, type WrittenCall } from './written-call.ts'
 
 /** A call that the user has approved and that is not made yet. */
 export interface ApprovedCall extends WrittenCall {
@@ -71,24 +68,6 @@ export function checkApprovals({ dialect, body }: InferenceRequest): void {
   )
   if (lost !== undefined)
     throw badRequest('answers an MCP server of this gateway that is not among tools', lost.place)
-}
-
-/** The call as the user is asked about it; null: it runs, or fails, without an approval. */
-export function askingCallOf(
-  { id, name, json, isTooLong }: WrittenCall,
-  { byFunction }: Pick<ToolRequest, 'byFunction'>,
-): ServerToolCall | null {
-  const { type = '', mcp, needsApproval = false } = byFunction.get(name) ?? {}
-  const args = argumentsIn(json)
-  if (!needsApproval || mcp === undefined || isTooLong || args === undefined) return null
-  return { id, name, type, arguments: args, mcp, needsApproval, status: 'in_progress', text: '', item: {} }
-}
-
-/** A generation that begins with calls asks no provider itself: the steps after it do. */
-export function uncalled({ attempts }: Conversation): Omit<Dispatched, 'frames'> {
-  const [attempt] = attempts
-  if (attempt === undefined) throw new Error('a plan without attempts')
-  return { attempt, dropped: [] }
 }
 
 /** Items of earlier turns come first where a request continues a stored response: the caller's own have other places then. */

@@ -1,7 +1,6 @@
 import { GatewayError } from '../../core/errors.ts'
 import type { JsonObject, ServerToolCall } from '../../core/events.ts'
 import type { Facilities } from '../../core/facilities.ts'
-import { parseObject } from '../../core/json.ts'
 import type { ToolAccess } from '../../core/tool-access.ts'
 import type { ToolResult } from '../../tools/tool.ts'
 import type { RunDeps } from '../generation.ts'
@@ -9,19 +8,7 @@ import type { Ticker } from '../reply/ticker.ts'
 import type { Family } from '../steps/family.ts'
 import { asData } from './former-calls.ts'
 import type { RequestedTool, ToolRequest } from './requested.ts'
-
-/** A call of a server tool as the model wrote it. */
-export interface WrittenCall {
-  readonly id: string
-  /** Of the function. */
-  readonly name: string
-  readonly json: string
-  /** The rest of the arguments was left out. */
-  readonly isTooLong: boolean
-  readonly extra?: JsonObject | undefined
-  /** Of the request that the user approved. */
-  readonly approvalRequestId?: string
-}
+import { argumentsIn, MOST_ARGUMENT_CHARACTERS, type WrittenCall } from './written-call.ts'
 
 /** A call that has ended: with its result, or with what failed. */
 export interface EndedCall {
@@ -51,7 +38,6 @@ export interface CallRunner {
   start(written: WrittenCall): { readonly begun: ServerToolCall; readonly ended: Promise<EndedCall> }
 }
 
-export const MOST_ARGUMENT_CHARACTERS = 64 * 1024
 /** Of one result; and of all results of a request. */
 const MOST_RESULT_CHARACTERS = 64 * 1024
 const MOST_CHARACTERS_OF_ALL = 1024 * 1024
@@ -147,9 +133,16 @@ const callOf = (
   ...(approvalRequestId !== undefined && { approvalRequestId }),
 })
 
-/** Undefined: no JSON object. Some models write nothing for a function without parameters. */
-export const argumentsIn = (json: string): JsonObject | undefined =>
-  json.trim() === '' ? {} : parseObject(json)
+/** The call as the user is asked about it; null: it runs, or fails, without an approval. */
+export function askingCallOf(
+  { id, name, json, isTooLong }: WrittenCall,
+  { byFunction }: Pick<ToolRequest, 'byFunction'>,
+): ServerToolCall | null {
+  const { type = '', mcp, needsApproval = false } = byFunction.get(name) ?? {}
+  const args = argumentsIn(json)
+  if (!needsApproval || mcp === undefined || isTooLong || args === undefined) return null
+  return { id, name, type, arguments: args, mcp, needsApproval, status: 'in_progress', text: '', item: {} }
+}
 
 /** Runs one call within its time. */
 async function runTool(

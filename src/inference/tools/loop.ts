@@ -12,16 +12,9 @@ import type { Ending } from '../reply/meter.ts'
 import { fail, logContent, metadataOf, settle, settleAlone } from '../settle.ts'
 import { familyOf, stepOpening } from '../steps/family.ts'
 import { dispatch } from '../upstream/dispatch.ts'
-import type { Dispatched } from '../upstream/first-content.ts'
+import { type Dispatched, uncalled } from '../upstream/first-content.ts'
 import { toolAccessOf } from './access.ts'
-import { askingCallOf, uncalled } from './approvals.ts'
-import {
-  type CallCourse,
-  type CallRunner,
-  createCallRunner,
-  type EndedCall,
-  type WrittenCall,
-} from './calls.ts'
+import { askingCallOf, type CallCourse, type CallRunner, createCallRunner, type EndedCall } from './calls.ts'
 import { startClock } from './clock.ts'
 import { withMcp } from './mcp.ts'
 import { nextRequest } from './next-request.ts'
@@ -39,6 +32,7 @@ import {
   totalOf,
   withToolStage,
 } from './totals.ts'
+import type { WrittenCall } from './written-call.ts'
 
 /** Begins the generation of a further step. */
 type OpenStep = (opening: Opening<InferenceRequest>) => Conversation | Promise<Conversation>

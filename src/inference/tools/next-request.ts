@@ -2,7 +2,8 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { ContentPart, InferenceRequest, Message, ToolCall } from '../../core/request.ts'
 import type { ResultChoice } from '../../core/result.ts'
 import type { TurnPiece } from '../../dialects/turn-pieces.ts'
-import type { EndedCall, WrittenCall } from './calls.ts'
+import type { EndedCall } from './calls.ts'
+import type { WrittenCall } from './written-call.ts'
 
 /** What one step said and called. */
 interface Step {

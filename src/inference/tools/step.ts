@@ -6,7 +6,7 @@ import type { InferenceResult } from '../../core/result.ts'
 import type { SearchResult } from '../../core/web-access.ts'
 import type { TurnCollector, TurnPiece } from '../../dialects/turn-pieces.ts'
 import { addEvent } from '../reply/collect.ts'
-import { MOST_ARGUMENT_CHARACTERS, type WrittenCall } from './calls.ts'
+import { MOST_ARGUMENT_CHARACTERS, type WrittenCall } from './written-call.ts'
 
 /** What the caller was shown in earlier steps. */
 export interface Shown {

@@ -9,6 +9,13 @@ export interface Dispatched {
   dropped: string[]
 }
 
+/** A generation that begins with calls asks no provider itself: the steps after it do. */
+export function uncalled({ attempts }: Pick<Generation, 'attempts'>): Omit<Dispatched, 'frames'> {
+  const [attempt] = attempts
+  if (attempt === undefined) throw new Error('a plan without attempts')
+  return { attempt, dropped: [] }
+}
+
 /** Reads up to the first content. `answer` is the complete stream, with what has been read. */
 export async function untilContent(
   frames: InferenceFrames,
