@@ -114,6 +114,7 @@ describe('where a value comes from', () => {
       otlp_headers: { 'X-Team': 'a' },
       otlp_sampling: 0.5,
       tool_steps: 5,
+      ocr_model: 'lab/eyes',
       tool_call_seconds: 10,
       tool_seconds: 60,
     }

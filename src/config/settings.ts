@@ -20,7 +20,7 @@ export const settingAreas = {
   'Storage, retention and caches': storageSettings,
   Observability: exportSettings,
   'Models, prices and word lists': modelSettings,
-  'Server tools': toolSettings,
+  'Server tools and files': toolSettings,
 }
 
 /** Every setting. Precedence: flag, environment, sluice.yaml, default. */

@@ -11,6 +11,8 @@ export interface DocumentFile {
   /** As the sender says; '' if unknown. */
   readonly mediaType: string
   readonly bytes: Uint8Array<ArrayBuffer>
+  /** Of a PDF. `scans`: pages without text become images, where they have one. `length`: its pages are counted alone. */
+  readonly wants?: 'text' | 'scans' | 'length'
 }
 
 export interface DocumentText {
@@ -19,8 +21,17 @@ export interface DocumentText {
   readonly text: string
   /** Null for what has no pages. */
   readonly pages: number | null
-  /** The document has more text. */
+  /** The document has more text, or more scans. */
   readonly isCut: boolean
+  /** Scanned pages, in order. Absent: none. */
+  readonly scans?: readonly PageScan[]
   /** SHA-256 of the file, in lower-case hex. */
   readonly hash: string
+}
+
+export interface PageScan {
+  /** From 1. */
+  readonly page: number
+  /** A data URL of a PNG. */
+  readonly url: string
 }

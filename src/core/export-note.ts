@@ -49,6 +49,7 @@ export const ROUTES: Readonly<Record<ApiType | 'tool', string>> = {
   image: '/images/generations',
   rerank: '/rerank',
   moderation: '/moderations',
+  ocr: '/ocr',
   tts: '/audio/speech',
   stt: '/audio/transcriptions',
   tool: '/tools',

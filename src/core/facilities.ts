@@ -1,7 +1,7 @@
 import type { StepCounts } from './generation.ts'
 import type { JsonObject } from './json.ts'
 import type { MadeImage } from './operation.ts'
-import type { InferenceRequest } from './request.ts'
+import type { ApiType, InferenceRequest } from './request.ts'
 import type { Closing, InferenceResult } from './result.ts'
 
 /** What a plugin or a tool of the gateway can have done for a generation, each as a step on the ledger. */
@@ -10,8 +10,11 @@ export interface Facilities {
   ask(request: InferenceRequest, asking: Asking): Promise<Asked>
   /** Images by the fields of `POST /images`, in one reply. Throws the caller's error. */
   draw(body: JsonObject, asking: Asking): Promise<Drawn>
-  /** The verdicts of a moderation model, one for each text. Throws the caller's error. */
-  moderate(models: readonly string[], texts: readonly string[], asking: Asking): Promise<Moderated>
+  /**
+   * One request of this kind. `body` and the reply, which has `model` and `provider`, are those of its route; for `ocr`
+   * `body` is Mistral's, with a list of `pages`, and the reply has a text for each in `pages`. Throws the caller's error.
+   */
+  serve(kind: ServedKind, body: JsonObject, asking: Asking): Promise<JsonObject>
   /** A call that costs money: reserved before it is made. Throws what `run` throws, and the refusal of a limit. */
   pay<Value>(payment: Payment, run: (signal: AbortSignal) => Promise<Paid<Value>>): Promise<Value>
 }
@@ -39,12 +42,7 @@ export interface Drawn {
   readonly images: readonly MadeImage[]
 }
 
-export interface Moderated {
-  readonly model: string
-  readonly providerName: string
-  /** As the provider wrote them. */
-  readonly results: readonly JsonObject[]
-}
+export type ServedKind = Extract<ApiType, 'moderation' | 'ocr' | 'embeddings'>
 
 export interface Payment {
   /** See `Parent.kind`. */

@@ -10,6 +10,7 @@ const OPERATIONS = {
   image: 'generate_content',
   rerank: 'rerank',
   moderation: 'moderation',
+  ocr: 'generate_content',
   tts: 'generate_content',
   stt: 'generate_content',
   tool: 'execute_tool',

@@ -52,6 +52,17 @@ export interface ModerationResult {
   results: JsonObject[]
 }
 
+export interface OcrRequest extends RoutedRequest {
+  apiType: 'ocr'
+  /** How many the document has. */
+  pages: number
+}
+
+export interface OcrResult {
+  /** Markdown, one text for each page. */
+  pages: string[]
+}
+
 export interface ImagesRequest extends RoutedRequest {
   apiType: 'image'
   prompt: string

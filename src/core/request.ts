@@ -13,6 +13,7 @@ export type ApiType =
   | 'image'
   | 'rerank'
   | 'moderation'
+  | 'ocr'
   | 'tts'
   | 'stt'
 

@@ -26,6 +26,8 @@ export interface Usage {
   writtenApartTokens?: number
   /** Counts in other units than tokens, if the kind of inference has them. */
   searchUnits?: number
+  /** Pages that were read, charged as requests. */
+  pages?: number
   /** Images that were made. */
   images?: number
   /** Seconds of audio that were listened to, fractions included. */

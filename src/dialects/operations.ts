@@ -5,6 +5,8 @@ import type {
   EmbeddingsResult,
   ModerationRequest,
   ModerationResult,
+  OcrRequest,
+  OcrResult,
   RerankRequest,
   RerankResult,
   TranscriptionRequest,
@@ -14,6 +16,7 @@ import type { RoutedRequest } from '../core/request.ts'
 import type { EndpointRecord } from '../core/snapshot.ts'
 import { chatSpeech, chatTranscription } from './chat/audio.ts'
 import { chatImages } from './chat/images.ts'
+import { chatOcr } from './chat/ocr.ts'
 import { chatEmbeddings, chatModerations, chatRerank } from './chat/operations.ts'
 import { cohereEmbeddings, cohereRerank } from './cohere/operations.ts'
 import type { Egress } from './dialect.ts'
@@ -51,6 +54,8 @@ export const moderationEgresses: OperationEgresses<ModerationRequest, Moderation
   chat: chatModerations,
   responses: chatModerations,
 }
+
+export const ocrEgresses: OperationEgresses<OcrRequest, OcrResult> = { chat: chatOcr }
 
 export const speechEgresses: Readonly<Partial<Record<DialectName, SpeechEgress>>> = {
   chat: chatSpeech,

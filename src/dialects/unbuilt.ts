@@ -25,12 +25,6 @@ export function refuseUnbuilt(body: Asking): void {
 
 function refusePlugin(plugin: Plugin, path: string): void {
   if (plugin.enabled === false) return
-  if (plugin.id === 'file-parser' && plugin.pdf?.engine === 'mistral-ocr') {
-    throw badRequest(
-      '"mistral-ocr" is not available: this gateway does not recognise text in images yet. "pdf-text" reads the text of a PDF, and "native" sends it to models that read it',
-      `${path}.pdf.engine`,
-    )
-  }
   const missing = MISSING[plugin.id]
   if (missing === undefined) return
   throw badRequest(

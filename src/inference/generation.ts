@@ -80,6 +80,8 @@ export interface RunDeps {
   readonly fetchContent: FetchContent
   readonly web: WebAccess
   readonly documents: DocumentReader
+  /** Reads pages for plugins. */
+  readonly ocrModel: string
   /** The search in the files of a workspace. */
   filesOf(workspaceId: string): FileSearch
   readonly mcp: McpAccess

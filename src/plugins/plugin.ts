@@ -41,6 +41,8 @@ export interface PluginContext extends Facilities {
   /** What the gateway has measured of an endpoint; null: nothing. */
   measured(endpointId: string): EndpointMeasurements | null
   readonly documents: DocumentReader
+  /** Of the setting: a model that reads pages, or one that sees. */
+  readonly ocrModel: string
   /** The content at an address of the request, through the guard. Throws the caller's error. */
   fetchContent(url: string, signal: AbortSignal): Promise<Content>
   /** As it is after the request hooks that ran until now. */

@@ -25,7 +25,7 @@ const modalities = Type.Array(
   Type.String({ pattern: '^[a-z][a-z_]*$', description: 'a lower-case name, such as text, image or file' }),
   { description: 'a list of names' },
 )
-const OUTPUTS = words('text image audio video embeddings rerank moderation speech transcription')
+const OUTPUTS = words('text image audio video embeddings rerank moderation ocr speech transcription')
 const outputs = Type.Array(
   Type.Union(
     OUTPUTS.map((name) => Type.Literal(name)),

@@ -75,6 +75,7 @@ export function createRun({
     mcp: createMcpAccess({ servers: config.mcpServers, resolve, now }),
     tokenPool: createTokenPool(),
     documents,
+    ocrModel: config.ocrModel,
     filesOf: files.searchOf,
     upstream: createUpstream({ maxInFlight: config.maxInFlight }),
     tokens: createTokens(),

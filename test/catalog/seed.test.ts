@@ -17,6 +17,7 @@ const MODALITIES = [
   'video',
   'embeddings',
   'rerank',
+  'ocr',
   'moderation',
   'speech',
   'transcription',

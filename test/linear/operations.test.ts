@@ -5,8 +5,14 @@ import type { RoutedRequest } from '../../src/core/request.ts'
 import type { OperationIngress } from '../../src/dialects/operation.ts'
 import { embeddingsBody, embeddingsIngress } from '../../src/dialects/operations/embeddings.ts'
 import { imagesBody, imagesIngress } from '../../src/dialects/operations/images.ts'
+import { ocrIngress } from '../../src/dialects/operations/ocr.ts'
 import { rerankBody, rerankIngress } from '../../src/dialects/operations/rerank.ts'
-import { embeddingsEgresses, type OperationEgresses, rerankEgresses } from '../../src/dialects/operations.ts'
+import {
+  embeddingsEgresses,
+  type OperationEgresses,
+  ocrEgresses,
+  rerankEgresses,
+} from '../../src/dialects/operations.ts'
 import { attemptFor } from '../dialects/attempt.ts'
 import { upstreamReply } from '../upstream-reply.ts'
 import { unlessRefused } from './carried.ts'
@@ -86,6 +92,16 @@ describe('work that grows with the list of a reply', () => {
       const request = rerankIngress.parse({ model: 'a', query: 'q', documents }, new Headers())
       const body = JSON.stringify({ results: range(n, (index) => ({ index, relevance_score: 0.5 })) })
       return () => rerankEgresses[dialect]?.read(upstreamReply(body), request, attemptFor(dialect))
+    }
+    const growth = await growthOf(N, read, (work) => work())
+    expect(growth).toMatchObject({ isLinear: true })
+  })
+
+  test('the pages of recognized text', async () => {
+    const read = async (n: number) => {
+      const request = ocrIngress.parse({ model: 'a', pages: [] }, new Headers())
+      const body = JSON.stringify({ pages: range(n, (index) => ({ index, markdown: 'x' })) })
+      return () => ocrEgresses.chat?.read(upstreamReply(body), request, attemptFor('chat'))
     }
     const growth = await growthOf(N, read, (work) => work())
     expect(growth).toMatchObject({ isLinear: true })

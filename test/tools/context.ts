@@ -47,7 +47,7 @@ export function contextOf(
     ...noTools,
     ask: notHere,
     draw: notHere,
-    moderate: notHere,
+    serve: notHere,
     async pay(payment, run) {
       const { value, costNanoUsd, counts = {} } = await run(new AbortController().signal)
       paid.push({ ...payment, costNanoUsd, counts })

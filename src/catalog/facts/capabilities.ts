@@ -11,7 +11,7 @@ const VOCABULARY = (
   'structured_outputs temperature tool_choice tools top_a top_k top_logprobs top_p verbosity web_search_options'
 ).split(' ')
 const SAMPLING = ['frequency_penalty', 'presence_penalty', 'temperature', 'top_p']
-const NOT_TEXT = ['embeddings', 'rerank', 'speech', 'transcription', 'moderation']
+const NOT_TEXT = ['embeddings', 'rerank', 'speech', 'transcription', 'moderation', 'ocr']
 
 export const inputOf = (model: FactModel): string[] =>
   unique(model.input.map((name) => (name === 'pdf' ? 'file' : name)))

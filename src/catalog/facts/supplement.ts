@@ -10,6 +10,8 @@ type Cost = Readonly<Record<string, number>>
 export const supplement: Readonly<Record<string, readonly FactModel[]>> = {
   cohere: [ours('rerank-v3.5', 'Rerank 3.5', '2024-12-02', ['text'], 'rerank', { request: 2 }, 4096)],
   mistral: [
+    // https://mistral.ai/pricing, read in November 2026: a thousand pages.
+    ours('mistral-ocr-latest', 'Mistral OCR', '2025-12-15', ['file', 'image'], 'ocr', { request: 2 }),
     ours('mistral-moderation-latest', 'Mistral Moderation', '2024-11-07', ['text'], 'moderation', {
       input: 0.1,
     }),

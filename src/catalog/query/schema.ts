@@ -26,6 +26,7 @@ const OUTPUTS = [
   'video',
   'rerank',
   'moderation',
+  'ocr',
   'speech',
   'transcription',
   'decisions',

@@ -1,5 +1,5 @@
 import * as read from '../readers.ts'
-import { setting } from '../setting.ts'
+import { type Setting, setting } from '../setting.ts'
 
 /** Server tools: functions that the gateway runs for a model. */
 export const toolSettings = {
@@ -26,4 +26,12 @@ export const toolSettings = {
     meaning:
       'Longest time for a request with server tools. After it no further tool is called, and a running reply of the model is aborted with 408.',
   }),
-}
+  ocrModel: setting({
+    variable: 'SLUICE_OCR_MODEL',
+    type: 'model',
+    fallback: 'mistralai/mistral-ocr-latest',
+    read: read.text('the id of a model', (value) => value !== ''),
+    meaning:
+      'Reads the pages of PDFs for the engine `mistral-ocr` of the plugin `file-parser`: a model with the output `ocr`, or any model that sees.',
+  }),
+} satisfies Record<string, Setting<unknown>>

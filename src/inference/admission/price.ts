@@ -61,7 +61,7 @@ export function costOf(usage: Usage, pricing: Pricing): Cost {
   const input = inputAmount(usage, pricing, rates)
   const output = outputAmount(usage, pricing, rates)
   let total = added(input, output)
-  total = added(total, amountOf(Math.max(1, usage.searchUnits ?? 1), pricing.request))
+  total = added(total, amountOf(Math.max(1, usage.searchUnits ?? usage.pages ?? 1), pricing.request))
   if (usage.webSearchRequests !== undefined)
     total = added(total, amountOf(usage.webSearchRequests, pricing.webSearch ?? 0n))
   const totalNanoUsd = roundedNanoUsd(total)

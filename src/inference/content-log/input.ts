@@ -27,6 +27,8 @@ export function inputOf({
     case 'embeddings':
     case 'moderation':
       return textOr(source['input'])
+    case 'ocr':
+      return { messages: [pick(source, ['document'])] }
     case 'rerank':
       return { messages: [pick(source, ['query', 'documents'])] }
     case 'image':

@@ -34,6 +34,7 @@ export async function withPlugins<Opened extends Asked>(
     web: deps.web,
     measured: deps.measurements.of,
     documents: deps.documents,
+    ocrModel: deps.ocrModel,
     fetchContent: (url, fetching) => contentAt(url, placeOf(url, request.body), fetchContent, fetching),
     request,
     signal,

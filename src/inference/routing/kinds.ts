@@ -29,6 +29,7 @@ export const KINDS: Readonly<Record<ApiType, Kind>> = {
   embeddings: { outputs: ['embeddings'], purpose: 'embeddings', route: 'POST /embeddings' },
   rerank: { outputs: ['rerank'], purpose: 'ranking', route: 'POST /rerank' },
   moderation: { outputs: ['moderation'], purpose: 'moderation', route: 'POST /moderations' },
+  ocr: { outputs: ['ocr'], purpose: 'reading pages', route: 'the plugin file-parser' },
   image: {
     outputs: ['image'],
     purpose: 'images',

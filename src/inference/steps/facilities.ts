@@ -1,12 +1,15 @@
-import type { Asked, Asking, Drawn, Facilities, Moderated } from '../../core/facilities.ts'
-import { defined, type JsonObject, objectsIn, textOf } from '../../core/json.ts'
+import type { Asked, Asking, Drawn, Facilities, ServedKind } from '../../core/facilities.ts'
+import { defined, type JsonObject } from '../../core/json.ts'
 import type { InferenceRequest, RoutedRequest } from '../../core/request.ts'
 import { imagesIngress } from '../../dialects/operations/images.ts'
 import { runToEnd } from '../conversation/to-end.ts'
 import type { Conversation, Opening, RunDeps } from '../generation.ts'
+import { embeddings } from '../operations/embeddings.ts'
 import { drawImages } from '../operations/images.ts'
 import { moderations } from '../operations/moderations.ts'
+import { ocr } from '../operations/ocr.ts'
 import { runTask } from '../operations/run.ts'
+import type { Task } from '../operations/task.ts'
 import { end } from '../pipeline.ts'
 import { fail, settle } from '../settle.ts'
 import { type Family, stepOpening } from './family.ts'
@@ -19,7 +22,7 @@ type Begin = (opening: Opening<InferenceRequest>, deps: RunDeps) => Conversation
 export const facilitiesOf = (family: Family, deps: RunDeps, begin: Begin): Facilities => ({
   ask: (request, asking) => ask(family, request, asking, deps, begin),
   draw: (body, asking) => draw(family, body, asking, deps),
-  moderate: (models, texts, asking) => moderate(family, models, texts, asking, deps),
+  serve: (kind, body, asking) => served[kind]({ family, body, asking, deps }),
   pay: (payment, run) => pay(family, payment, run, deps),
 })
 
@@ -51,21 +54,26 @@ async function draw(family: Family, body: JsonObject, asking: Asking, deps: RunD
   return { model: attempt.model.id, images }
 }
 
-async function moderate(
-  family: Family,
-  models: readonly string[],
-  texts: readonly string[],
-  asking: Asking,
-  deps: RunDeps,
-): Promise<Moderated> {
-  const asked = moderations.ingress.parse({ models, input: texts }, new Headers())
-  const opening = { ...openingOf(family, asking, deps), request: underPolicy(asked, family) }
-  const { body } = await runTask(opening, moderations, deps)
-  return {
-    model: textOf(body['model']),
-    providerName: textOf(body['provider']),
-    results: objectsIn(body['results']),
-  }
+interface Serving {
+  readonly family: Family
+  readonly body: JsonObject
+  readonly asking: Asking
+  readonly deps: RunDeps
+}
+
+const served: Readonly<Record<ServedKind, (serving: Serving) => Promise<JsonObject>>> = {
+  moderation: (serving) => serve(moderations, serving),
+  ocr: (serving) => serve(ocr, serving),
+  embeddings: (serving) => serve(embeddings, serving),
+}
+
+async function serve<Request extends RoutedRequest, Result>(
+  task: Task<Request, Result>,
+  { family, body, asking, deps }: Serving,
+): Promise<JsonObject> {
+  const request = underPolicy(task.ingress.parse(body, new Headers()), family)
+  const answered = await runTask({ ...openingOf(family, asking, deps), request }, task, deps)
+  return answered.body
 }
 
 function openingOf(family: Family, { kind, signal }: Asking, deps: RunDeps) {

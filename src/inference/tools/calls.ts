@@ -163,7 +163,7 @@ async function runTool(
 }
 
 /** `settled` resolves once the steps that were begun are on the ledger: the signal that ends the call ends them. */
-function followed({ ask, draw, moderate, pay }: Facilities) {
+function followed({ ask, draw, serve, pay }: Facilities) {
   const begun = new Set<Promise<unknown>>()
   function follow<Value>(step: Promise<Value>): Promise<Value> {
     begun.add(step)
@@ -172,7 +172,7 @@ function followed({ ask, draw, moderate, pay }: Facilities) {
   const facilities: Facilities = {
     ask: (request, asking) => follow(ask(request, asking)),
     draw: (body, asking) => follow(draw(body, asking)),
-    moderate: (models, texts, asking) => follow(moderate(models, texts, asking)),
+    serve: (kind, body, asking) => follow(serve(kind, body, asking)),
     // It waits for a call of the tool's own, which may not heed the signal.
     pay,
   }

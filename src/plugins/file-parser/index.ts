@@ -1,17 +1,16 @@
 import { base64Of, dataUrlHead } from '../../core/data-url.ts'
-import type { DocumentText } from '../../core/document-reader.ts'
+import type { DocumentFile } from '../../core/document-reader.ts'
 import { badRequest } from '../../core/errors.ts'
 import { asText, fieldsOf, objectsIn } from '../../core/json.ts'
 import type { ContentPart, InferenceRequest, Message } from '../../core/request.ts'
-import { findVariant } from '../../core/variant.ts'
 import type { Plugin, PluginContext } from '../plugin.ts'
 import { annotatedFrames, annotationOf, knownTexts, withoutFiles } from './annotations.ts'
+import { endpointsOf, type ReadText, recognized } from './ocr.ts'
 import { shownFile } from './shown.ts'
 
 type FilePart = Extract<ContentPart, { type: 'file' }>
 
 const ID = 'file-parser'
-const PLACE = 'plugins.file-parser.pdf.engine'
 const MOST_FILES = 32
 /** Endpoints that read files read these. */
 const PDF = 'application/pdf'
@@ -28,24 +27,26 @@ export const fileParser: Plugin = {
     const isNamed = objectsIn(request.body['plugins']).some(({ id }) => id === ID)
     const parts = found.filter((part) => isRead(part, isNative, isNamed && engine !== 'native'))
     if (parts.length === 0) return request
-    // Of a request it is refused before; here it is of a workspace or a guardrail.
-    if (engine === 'mistral-ocr') throw badRequest('"mistral-ocr" is not available', PLACE)
     if (parts.length > MOST_FILES)
       throw badRequest(`The request has ${parts.length} files to be read; at most ${MOST_FILES} are allowed`)
     const known = knownTexts(request.messages)
-    const texts = new Map<ContentPart, DocumentText>()
+    const texts = new Map<ContentPart, ReadText>()
+    const wants = sees(request, context) ? 'scans' : 'text'
+    const read = engine === 'mistral-ocr' ? recognized : readHere
     // One after the other: each may take 50 MB.
-    for (const part of parts) texts.set(part, await textOfFile(part, known, context))
+    for (const part of parts) texts.set(part, await textOfFile(part, known, wants, read, context))
     context.report({
       type: 'plugin',
       name: 'file-parser',
       summary: `${texts.size} of ${found.length} files were read as text`,
       data: {
-        files: [...texts].map(([part, { kind, pages, isCut, hash }]) => ({
+        files: [...texts].map(([part, { kind, pages, isCut, hash, scans, model }]) => ({
           ...(part.type === 'file' && part.filename ? { name: part.filename } : {}),
           kind,
           ...(pages === null ? {} : { pages }),
           ...(isCut ? { cut: true } : {}),
+          ...(scans && { page_images: scans.length }),
+          ...(model && { model }),
           ...(known.has(hash) ? { from_annotations: true } : {}),
         })),
       },
@@ -75,8 +76,8 @@ const TEXT_TYPE = /^text\/|json$|xml$|yaml$/
 const TEXT_NAME = /\.(?:txt|md|csv|json|xml|ya?ml|html?)$/i
 
 /** True if an endpoint of the models reads files, or is not known not to. */
-function mayReadFiles({ models }: InferenceRequest, { snapshot }: PluginContext): boolean {
-  const endpoints = models.flatMap((name) => findVariant(name, snapshot.models)?.model.endpoints ?? [])
+function mayReadFiles(request: InferenceRequest, context: PluginContext): boolean {
+  const endpoints = endpointsOf(request.models, context.snapshot)
   return (
     endpoints.length === 0 ||
     endpoints.some(
@@ -85,15 +86,21 @@ function mayReadFiles({ models }: InferenceRequest, { snapshot }: PluginContext)
   )
 }
 
+/** True if an endpoint of the models is known to see. */
+const sees = ({ models }: InferenceRequest, { snapshot }: PluginContext): boolean =>
+  endpointsOf(models, snapshot).some(({ inputModalities }) => inputModalities.includes('image'))
+
 async function textOfFile(
   { data = '', filename = '' }: FilePart,
   known: ReadonlyMap<string, string>,
-  { documents, fetchContent, signal }: PluginContext,
-): Promise<DocumentText> {
+  wants: DocumentFile['wants'],
+  read: typeof readHere,
+  context: PluginContext,
+): Promise<ReadText> {
   const head = dataUrlHead(data)
   const sent =
     head === null && /^https?:/i.test(data)
-      ? await fetchContent(data, signal)
+      ? await context.fetchContent(data, context.signal)
       : {
           mediaType: head?.mediaType ?? '',
           bytes: Buffer.from(head === null ? data : base64Of(data, head), 'base64'),
@@ -104,27 +111,29 @@ async function textOfFile(
     const text = known.get(hash)
     if (text !== undefined) return { kind: 'text', text, pages: null, isCut: false, hash }
   }
-  return documents.read({ name: filename, mediaType: sent.mediaType, bytes }, signal)
+  return read({ name: filename, mediaType: sent.mediaType, bytes, wants }, context)
 }
 
-function withTexts(
-  request: InferenceRequest,
-  texts: ReadonlyMap<ContentPart, DocumentText>,
-): InferenceRequest {
+const readHere = (file: DocumentFile, { documents, signal }: PluginContext): Promise<ReadText> =>
+  documents.read(file, signal)
+
+function withTexts(request: InferenceRequest, texts: ReadonlyMap<ContentPart, ReadText>): InferenceRequest {
   const messages = request.messages.map((message): Message => {
     const { content } = message
     if (content === null || typeof content === 'string') return withoutFiles(message)
     return {
       ...withoutFiles(message),
-      content: content.map((part) => {
+      content: content.flatMap((part): ContentPart[] => {
         const text = texts.get(part)
-        if (text === undefined || part.type !== 'file') return part
-        return { type: 'text', text: shownFile(part.filename ?? '', text) }
+        if (text === undefined || part.type !== 'file') return [part]
+        const images = (text.scans ?? []).map(({ url }) => ({ type: 'image' as const, url }))
+        return [{ type: 'text', text: shownFile(part.filename ?? '', text) }, ...images]
       }),
     }
   })
-  const fileAnnotations = [...texts].map(([part, text]) =>
-    annotationOf(part.type === 'file' ? (part.filename ?? '') : '', text),
+  // A text without its scans would say too little of the file.
+  const fileAnnotations = [...texts].flatMap(([part, text]) =>
+    text.scans === undefined ? [annotationOf(part.type === 'file' ? (part.filename ?? '') : '', text)] : [],
   )
   return { ...request, messages, rewritten: true, fileAnnotations }
 }

@@ -1,6 +1,6 @@
 import { badRequest, GatewayError } from '../../core/errors.ts'
 import type { FrameBatch, InferenceFrame, InferenceFrames, JsonObject } from '../../core/events.ts'
-import { fieldsOf } from '../../core/json.ts'
+import { fieldsOf, objectsIn, textOf } from '../../core/json.ts'
 import type { PluginOptions } from '../../core/plugin-options.ts'
 import type { Plugin, PluginContext } from '../plugin.ts'
 import { blockedIn } from './blocked.ts'
@@ -143,9 +143,10 @@ async function flagIn(
 async function byModel(
   texts: readonly string[],
   model: string,
-  { moderate }: PluginContext,
+  { serve }: PluginContext,
 ): Promise<Flag | null> {
-  const { results, providerName, model: answered } = await moderate([model], texts, { kind: 'moderation' })
+  const reply = await serve('moderation', { model, input: texts }, { kind: 'moderation' })
+  const [results, providerName] = [objectsIn(reply['results']), textOf(reply['provider'])]
   if (results.length === 0) throw new Error(`${providerName} judged nothing`)
   const at = results.findIndex(isFlagged)
   const result = results[at]
@@ -155,7 +156,7 @@ async function byModel(
     reasons: reasons.length > 0 ? reasons : ['flagged'],
     text: texts[at] ?? texts[0] ?? '',
     providerName,
-    model: answered,
+    model: textOf(reply['model']),
   }
 }
 

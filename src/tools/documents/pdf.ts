@@ -1,46 +1,69 @@
 import { getDocumentProxy } from 'unpdf'
-import type { DocumentText } from '../../core/document-reader.ts'
+import type { DocumentFile, DocumentText, PageScan } from '../../core/document-reader.ts'
 import { MOST_CHARACTERS, Refusal } from './bounds.ts'
 import { checkStreams, ENCRYPTED } from './pdf-streams.ts'
+import { createScans, MOST_PIXELS } from './scans.ts'
 
 const MOST_PAGES = 2_000
 
+type Pdf = Awaited<ReturnType<typeof opened>>
+
 /** The text of a PDF, page by page and line by line. Throws a `Refusal`. */
-export async function readPdf(bytes: Uint8Array<ArrayBuffer>): Promise<Omit<DocumentText, 'hash'>> {
+export async function readPdf(
+  bytes: Uint8Array<ArrayBuffer>,
+  wants: DocumentFile['wants'] = 'text',
+): Promise<Omit<DocumentText, 'hash'>> {
   checkStreams(bytes)
   const pdf = await opened(bytes)
   try {
-    const read = Math.min(pdf.numPages, MOST_PAGES)
-    const pages: string[] = []
-    let length = 0
-    for (let number = 1; number <= read && length <= MOST_CHARACTERS; number++) {
-      const page = await pdf.getPage(number)
-      const { items } = await page.getTextContent()
-      const text = items
-        .map((item) => ('str' in item ? `${item.str}${item.hasEOL ? '\n' : ''}` : ''))
-        .join('')
-        .trim()
-      page.cleanup()
-      pages.push(`[Page ${number}]\n${text}`)
-      length += text.length
-    }
-    if (length === 0)
-      throw new Refusal('it has no text: its pages are images, which only a model that sees can read')
-    const text = pages.join('\n\n')
-    return {
-      kind: 'PDF',
-      text: text.slice(0, MOST_CHARACTERS),
-      pages: pdf.numPages,
-      isCut: pages.length < pdf.numPages || text.length > MOST_CHARACTERS,
-    }
+    return wants === 'length'
+      ? { kind: 'PDF', text: '', pages: pdf.numPages, isCut: false }
+      : await readPages(pdf, wants === 'scans')
   } finally {
     await pdf.loadingTask.destroy()
   }
 }
 
+async function readPages(pdf: Pdf, seesScans: boolean): Promise<Omit<DocumentText, 'hash'>> {
+  const read = Math.min(pdf.numPages, MOST_PAGES)
+  const pages: string[] = []
+  const scans: PageScan[] = []
+  const scanOf = createScans()
+  let length = 0
+  let isLeftOut = false
+  for (let number = 1; number <= read && length <= MOST_CHARACTERS; number++) {
+    const page = await pdf.getPage(number)
+    const { items } = await page.getTextContent()
+    let text = items
+      .map((item) => ('str' in item ? `${item.str}${item.hasEOL ? '\n' : ''}` : ''))
+      .join('')
+      .trim()
+    length += text.length
+    if (seesScans && text === '') {
+      const url = await scanOf(page)
+      if (url !== null) scans.push({ page: number, url })
+      text = url === null ? '[No text, and no image of the page]' : `[A scan: image ${scans.length}]`
+      isLeftOut ||= url === null
+    }
+    page.cleanup()
+    pages.push(`[Page ${number}]\n${text}`)
+  }
+  if (length === 0 && scans.length === 0) throw new Refusal(WITHOUT_TEXT)
+  const text = pages.join('\n\n')
+  return {
+    kind: 'PDF',
+    text: text.slice(0, MOST_CHARACTERS),
+    pages: pdf.numPages,
+    isCut: isLeftOut || pages.length < pdf.numPages || text.length > MOST_CHARACTERS,
+    ...(scans.length > 0 && { scans }),
+  }
+}
+
+const WITHOUT_TEXT = 'it has no text: its pages are images, which only a model that sees can read'
+
 async function opened(bytes: Uint8Array) {
   try {
-    return await getDocumentProxy(bytes, { disableFontFace: true, verbosity: 0 })
+    return await getDocumentProxy(bytes, { disableFontFace: true, verbosity: 0, maxImageSize: MOST_PIXELS })
   } catch (error) {
     if (error instanceof Error && error.name === 'PasswordException') throw new Refusal(ENCRYPTED)
     throw error

@@ -14,10 +14,10 @@ const OLE = '\xd0\xcf\x11\xe0'
 type Read = Omit<DocumentText, 'hash'>
 
 /** The text of a document of any kind that this gateway reads, told by its bytes. Throws a `Refusal`. */
-export async function readDocument({ name, mediaType, bytes }: DocumentFile): Promise<Read> {
+export async function readDocument({ name, mediaType, bytes, wants }: DocumentFile): Promise<Read> {
   const beginning = new TextDecoder('latin1').decode(bytes.subarray(0, 1_024))
   if (bytes.byteLength === 0) throw new Refusal('it is empty')
-  if (beginning.includes('%PDF-')) return readPdf(bytes)
+  if (beginning.includes('%PDF-')) return readPdf(bytes, wants)
   if (beginning.startsWith('PK\x03\x04')) return readOffice(bytes)
   if (beginning.startsWith(OLE))
     throw new Refusal(

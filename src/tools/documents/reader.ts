@@ -1,6 +1,6 @@
 import type { DocumentFile, DocumentReader, DocumentText } from '../../core/document-reader.ts'
 import { badRequest } from '../../core/errors.ts'
-import { asCount, asText, fieldsOf } from '../../core/json.ts'
+import { asCount, asText, fieldsOf, objectsIn, textOf } from '../../core/json.ts'
 import { createPool, openWorker, TaskTimeout } from '../../threads/pool.ts'
 
 /** Documents are read by as many threads at the same time. */
@@ -38,7 +38,7 @@ export function createDocumentReader(): DocumentReader {
 }
 
 function read(answer: unknown): Answer {
-  const { refusal, cause, kind, text, pages, isCut, hash } = fieldsOf(answer)
+  const { refusal, cause, kind, text, pages, isCut, hash, scans } = fieldsOf(answer)
   if (refusal !== undefined) return { refusal: String(refusal), cause: String(cause) }
   return {
     kind: asText(kind) ?? '',
@@ -46,5 +46,8 @@ function read(answer: unknown): Answer {
     pages: asCount(pages) ?? null,
     isCut: isCut === true,
     hash: asText(hash) ?? '',
+    ...(scans !== undefined && {
+      scans: objectsIn(scans).map(({ page, url }) => ({ page: asCount(page) ?? 0, url: textOf(url) })),
+    }),
   }
 }
