@@ -95,16 +95,29 @@ export function pricingAt(pricing: Pricing, tier: ServiceTier | undefined, at: n
   return current?.pricing ?? pricing
 }
 
-/** The tier that a request may be served in: `any` leaves the choice to the provider; undefined: it names none. */
-export type RequestedTier = ServiceTier | 'any' | undefined
+/** `auto` leaves the choice to the provider; `unnamed`: the request names no tier; undefined: one without a price. */
+export type RequestedTier = ServiceTier | 'auto' | 'default' | 'unnamed' | undefined
 
-export const requestedTierOf = (name: string | undefined): RequestedTier =>
-  name === 'auto' || name === 'default' ? 'any' : serviceTierOf(name)
+export function requestedTierOf(name: string | undefined): RequestedTier {
+  if (name === undefined) return 'unnamed'
+  return name === 'auto' || name === 'default' ? name : serviceTierOf(name)
+}
 
-/** Every price that may apply to a request for this service tier, which a provider may serve in its usual one. */
-export function possiblePricings(pricing: Pricing, requested: RequestedTier): readonly Pricing[] {
+/**
+ * Every price that may apply to a request for this service tier, which a provider may serve in its usual one. If the
+ * provider's accounts have a tier (`accountTier`), that one serves requests without a name, and `default` is the usual
+ * one; elsewhere `default` may be any.
+ */
+export function possiblePricings(
+  pricing: Pricing,
+  requested: RequestedTier,
+  hasAccountTier: boolean,
+): readonly Pricing[] {
   const { serviceTiers = {}, hours } = pricing
-  const ofTiers = requested === 'any' ? Object.values(serviceTiers) : [requested && serviceTiers[requested]]
+  const isAny = requested === 'auto' || requested === (hasAccountTier ? 'unnamed' : 'default')
+  const ofTiers = SERVICE_TIERS.filter((tier) => isAny || tier === requested).map(
+    (tier) => serviceTiers[tier],
+  )
   const possible = [pricing, ...ofTiers.filter((each) => each !== undefined)]
   return hours === undefined ? possible : [...possible, ...hours.map((priced) => priced.pricing)]
 }

@@ -34,9 +34,11 @@ export const AZURE_CHAT_MODELS = /^(?!gpt-|o\d|codex)|-chat(?:-|$)|^o1-(?:mini|p
 
 /**
  * OpenAI's chat completions neither return nor accept reasoning; its Responses API does. Metadata without `store` is a
- * 400 (`The 'metadata' parameter is only allowed when 'store' is enabled`; public issues of 2025 and 2026).
+ * 400 (`The 'metadata' parameter is only allowed when 'store' is enabled`; public issues of 2025 and 2026). Without
+ * `service_tier`, the project's setting selects the tier; `default` is "standard pricing" (API reference, 2026).
  */
 export const OPENAI: ProviderQuirks = {
+  accountTier: true,
   chatModels: CHAT_MODELS,
   // Reasoning models reject `max_tokens`; all models accept the newer name.
   outputBoundField: 'max_completion_tokens',
@@ -138,6 +140,9 @@ const BY_HOST: Readonly<Record<string, ProviderQuirks>> = {
     embeddings: { dimensionsField: 'output_dimension', floatFormat: false },
     rankingBoundField: 'top_k',
   },
+  'api.openai.com': { accountTier: true },
+  'eu.api.openai.com': { accountTier: true },
+  'us.api.openai.com': { accountTier: true },
   'api.mistral.ai': { embeddings: { dimensionsField: 'output_dimension' } },
 }
 

@@ -27,6 +27,15 @@ const provider = (slug: string, dialect: string, models: object[]) => ({
 const gateway = await gatewayOfFile(
   {
     now: () => now,
+    environment: { OPENAI_API_KEY: 'sk-x', OPENAI_BASE_URL: upstream.baseUrl },
+    models: [
+      {
+        id: 'openai/gpt-4.1-nano',
+        provider: 'openai',
+        max_completion_tokens: 1_000,
+        pricing,
+      },
+    ],
     providers: [
       provider('lab', 'chat', [
         { id: 'tiered', max_completion_tokens: 1_000, pricing },
@@ -115,6 +124,26 @@ describe('the reservation is that of the most expensive tier that may be served'
     upstream.on('tiered', replies(tier === 'default' ? 'priority' : 'default'))
     const response = await ask('tiered', tier === undefined ? {} : { service_tier: tier }, limit)
     expect(response.status).toBe(status)
+    expect(gateway.deps.ledger.heldNanoUsd()).toBe(0)
+  })
+})
+
+describe('where the account selects the tier of requests that name none', () => {
+  test.each([
+    [undefined, 'priority', 0.0029, 402],
+    [undefined, 'priority', 0.0031, 200],
+    ['auto', 'priority', 0.0029, 402],
+    // OpenAI's name of its standard tier.
+    ['default', 'default', 0.0019, 402],
+    ['default', 'default', 0.0021, 200],
+    ['flex', 'flex', 0.0021, 200],
+  ])('%s, served as %s, with %d left: %d', async (tier, served, limit, status) => {
+    upstream.on('gpt-4.1-nano', replies(served))
+    const response = await ask('openai/gpt-4.1-nano', tier === undefined ? {} : { service_tier: tier }, limit)
+    expect(response.status).toBe(status)
+    const { usage } = await response.json()
+    const cost = { priority: PRIORITY, default: USUAL, flex: FLEX }[served]
+    if (status === 200) expect(usage.cost).toBeCloseTo(cost ?? 0, 9)
     expect(gateway.deps.ledger.heldNanoUsd()).toBe(0)
   })
 })

@@ -153,7 +153,7 @@ export function admitUnits(
   if (!first) throw new Error('a plan without attempts')
   const most = bound(pricingOf(first))
   const fit: Fit = (group, { nanoUsd }) => {
-    const pricings = group.flatMap((attempt) => possiblePricings(pricingOf(attempt), undefined))
+    const pricings = group.flatMap((attempt) => possiblePricings(pricingOf(attempt), undefined, false))
     const amountNanoUsd = Math.max(...pricings.map((pricing) => costOf(bound(pricing), pricing).totalNanoUsd))
     return { attempts: group, amountNanoUsd, fits: amountNanoUsd <= nanoUsd }
   }

@@ -108,11 +108,15 @@ function boundedBy(attempt: Attempt, bound: number, prompt: PromptBound): Attemp
 function largestBound(group: readonly Attempt[], priced: Priced, nanoUsd: number): number {
   const bounds = group.flatMap((attempt) => {
     const kinds = kindsOf(attempt, priced)
-    const pricings = possiblePricings(pricingOf(attempt), priced.serviceTier)
-    return pricings.map((pricing) => outputBoundWithin(pricing, priced.prompt, nanoUsd, kinds))
+    return possibleOf(attempt, priced).map((pricing) =>
+      outputBoundWithin(pricing, priced.prompt, nanoUsd, kinds),
+    )
   })
   return Math.floor(Math.min(...bounds) / priced.choices)
 }
+
+const possibleOf = (attempt: Attempt, { serviceTier }: Priced): readonly Pricing[] =>
+  possiblePricings(pricingOf(attempt), serviceTier, attempt.provider.quirks.accountTier === true)
 
 /** Audio is generated only on request; an image model may generate images without one. */
 const kindsOf = (attempt: Attempt, { prompt, hasAudioOutput }: Priced): Kinds => ({
@@ -136,7 +140,7 @@ function writingOf(
 
 /** The cost of the most expensive attempt, in the most expensive tier that may be served. */
 function highestCost(attempts: readonly Attempt[], priced: Priced, bound: number | undefined): number {
-  const { prompt, choices, serviceTier } = priced
+  const { prompt, choices } = priced
   let most = 0
   for (const attempt of attempts) {
     const longest = longestOf(attempt)
@@ -145,7 +149,7 @@ function highestCost(attempts: readonly Attempt[], priced: Priced, bound: number
     const usual = pricingOf(attempt)
     most = Math.max(most, holdOf(usual, prompt, output * choices, kinds))
     if (usual.serviceTiers === undefined && usual.hours === undefined) continue
-    for (const pricing of possiblePricings(usual, serviceTier))
+    for (const pricing of possibleOf(attempt, priced))
       most = Math.max(most, holdOf(pricing, prompt, output * choices, kinds))
   }
   return most
