@@ -6,40 +6,27 @@
 import { usdOf } from '../../core/money.ts'
 import { type Conversation, type Message, promptOf } from '../conversation.ts'
 import type { MessagePart } from '../conversation-parts.ts'
-import { DESTINATION_TYPES } from '../destination-types.ts'
 import { jsonText } from '../json-text.ts'
-import type { DestinationKind } from '../kind.ts'
-import { TRACES_LIMITS, tracesAt, tracesCall } from '../otlp/call.ts'
-import { meaningOfOtlp } from '../otlp/meaning.ts'
+import { tracesAt } from '../otlp/call.ts'
+import { tracesKind } from '../otlp/kind.ts'
 import type { Attributes } from '../otlp/span.ts'
 import { parametersOf } from '../parameters.ts'
 import type { ExportRecord } from '../record.ts'
 
-export const arize: DestinationKind = {
-  type: 'arize',
-  fields: DESTINATION_TYPES.arize,
-  limits: TRACES_LIMITS,
-  batchOf(records, context) {
-    const { baseUrl = '', apiKey = '', spaceKey = '', modelId = '' } = context.config.fields
-    return [
-      tracesCall(records, context, {
-        url: tracesAt(baseUrl),
-        headers: {
-          space_id: spaceKey,
-          api_key: apiKey,
-          'arize-space-id': spaceKey,
-          'arize-api-key': apiKey,
-        },
-        resource: { 'openinference.project.name': modelId, model_id: modelId },
-        extras: (record, conversation) => ({
-          request: { 'openinference.span.kind': 'CHAIN', ...callerAttributes(record) },
-          chat: { ...llmAttributes(record), ...callerAttributes(record), ...messages(record, conversation) },
-        }),
-      }),
-    ]
+export const arize = tracesKind('arize', ({ baseUrl = '', apiKey = '', spaceKey = '', modelId = '' }) => ({
+  url: tracesAt(baseUrl),
+  headers: {
+    space_id: spaceKey,
+    api_key: apiKey,
+    'arize-space-id': spaceKey,
+    'arize-api-key': apiKey,
   },
-  meaningOf: meaningOfOtlp,
-}
+  resource: { 'openinference.project.name': modelId, model_id: modelId },
+  extras: (record, conversation) => ({
+    request: { 'openinference.span.kind': 'CHAIN', ...callerAttributes(record) },
+    chat: { ...llmAttributes(record), ...callerAttributes(record), ...messages(record, conversation) },
+  }),
+}))
 
 const callerAttributes = (record: ExportRecord): Attributes => ({
   'session.id': record.sessionId,

@@ -5,33 +5,20 @@
 import { usdOf } from '../../core/money.ts'
 import { chatMessages } from '../chat-messages.ts'
 import { type Conversation, promptOf } from '../conversation.ts'
-import { DESTINATION_TYPES } from '../destination-types.ts'
 import { jsonText } from '../json-text.ts'
-import type { DestinationKind } from '../kind.ts'
-import { TRACES_LIMITS, tracesAt, tracesCall } from '../otlp/call.ts'
-import { meaningOfOtlp } from '../otlp/meaning.ts'
+import { tracesAt } from '../otlp/call.ts'
+import { tracesKind } from '../otlp/kind.ts'
 import { parametersOf } from '../parameters.ts'
 import type { ExportRecord } from '../record.ts'
 
-export const braintrust: DestinationKind = {
-  type: 'braintrust',
-  fields: DESTINATION_TYPES.braintrust,
-  limits: TRACES_LIMITS,
-  batchOf(records, context) {
-    const { baseUrl = '', apiKey = '', projectId = '' } = context.config.fields
-    return [
-      tracesCall(records, context, {
-        url: tracesAt(baseUrl, '/otel'),
-        headers: { authorization: `Bearer ${apiKey}`, 'x-bt-parent': `project_id:${projectId}` },
-        extras: (record, conversation) => ({
-          request: { 'braintrust.span_attributes': jsonText({ type: 'task' }) },
-          chat: chatExtras(record, conversation),
-        }),
-      }),
-    ]
-  },
-  meaningOf: meaningOfOtlp,
-}
+export const braintrust = tracesKind('braintrust', ({ baseUrl = '', apiKey = '', projectId = '' }) => ({
+  url: tracesAt(baseUrl, '/otel'),
+  headers: { authorization: `Bearer ${apiKey}`, 'x-bt-parent': `project_id:${projectId}` },
+  extras: (record, conversation) => ({
+    request: { 'braintrust.span_attributes': jsonText({ type: 'task' }) },
+    chat: chatExtras(record, conversation),
+  }),
+}))
 
 const chatExtras = (record: ExportRecord, conversation: Conversation | null) => ({
   'braintrust.span_attributes': jsonText({ type: 'llm' }),

@@ -5,32 +5,21 @@
 import { usdOf } from '../../core/money.ts'
 import { chatMessages } from '../chat-messages.ts'
 import { type Conversation, promptOf } from '../conversation.ts'
-import { DESTINATION_TYPES } from '../destination-types.ts'
 import { basic } from '../headers.ts'
 import { jsonText } from '../json-text.ts'
-import type { DestinationKind } from '../kind.ts'
-import { TRACES_LIMITS, tracesAt, tracesCall } from '../otlp/call.ts'
-import { meaningOfOtlp } from '../otlp/meaning.ts'
+import { tracesAt } from '../otlp/call.ts'
+import { tracesKind } from '../otlp/kind.ts'
 import { type Attributes, prefixed } from '../otlp/span.ts'
 import { parametersOf } from '../parameters.ts'
 import type { ExportRecord } from '../record.ts'
 
-export const langfuse: DestinationKind = {
-  type: 'langfuse',
-  fields: DESTINATION_TYPES.langfuse,
-  limits: TRACES_LIMITS,
-  batchOf(records, context) {
-    const { baseUrl = '', publicKey = '', secretKey = '' } = context.config.fields
-    const headers = {
-      authorization: basic(publicKey, secretKey),
-      'x-langfuse-public-key': publicKey,
-    }
-    return [
-      tracesCall(records, context, { url: tracesAt(baseUrl, '/api/public/otel'), headers, extras: extrasOf }),
-    ]
-  },
-  meaningOf: meaningOfOtlp,
-}
+export const langfuse = tracesKind('langfuse', ({ baseUrl = '', publicKey = '', secretKey = '' }) => {
+  const headers = {
+    authorization: basic(publicKey, secretKey),
+    'x-langfuse-public-key': publicKey,
+  }
+  return { url: tracesAt(baseUrl, '/api/public/otel'), headers, extras: extrasOf }
+})
 
 const extrasOf = (record: ExportRecord, conversation: Conversation | null) => {
   const trace = traceAttributes(record)

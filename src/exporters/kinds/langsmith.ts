@@ -7,38 +7,28 @@ import { providerNameOf } from '../../core/gen-ai.ts'
 import { usdOf } from '../../core/money.ts'
 import { chatMessages } from '../chat-messages.ts'
 import { type Conversation, promptOf } from '../conversation.ts'
-import { DESTINATION_TYPES } from '../destination-types.ts'
 import { jsonText } from '../json-text.ts'
-import type { DestinationKind } from '../kind.ts'
-import { TRACES_LIMITS, tracesAt, tracesCall } from '../otlp/call.ts'
-import { meaningOfOtlp } from '../otlp/meaning.ts'
+import { tracesAt } from '../otlp/call.ts'
+import { tracesKind } from '../otlp/kind.ts'
 import { type Attributes, prefixed } from '../otlp/span.ts'
 import type { ExportRecord } from '../record.ts'
 
-export const langsmith: DestinationKind = {
-  type: 'langsmith',
-  fields: DESTINATION_TYPES.langsmith,
-  limits: TRACES_LIMITS,
-  batchOf(records, context) {
-    const { endpoint = '', apiKey = '', project = '', workspaceId } = context.config.fields
-    return [
-      tracesCall(records, context, {
-        url: tracesAt(endpoint, '/otel'),
-        headers: {
-          'x-api-key': apiKey,
-          // The attribute has it too, for names that no header can carry.
-          ...(/^[\x20-\x7e]+$/.test(project) ? { 'langsmith-project': project } : {}),
-          ...(workspaceId === undefined ? {} : { 'x-tenant-id': workspaceId }),
-        },
-        extras: (record, conversation) => ({
-          request: { ...traceAttributes(record, project), 'langsmith.span.kind': 'chain' },
-          chat: { ...traceAttributes(record, project), ...runAttributes(record, conversation) },
-        }),
-      }),
-    ]
-  },
-  meaningOf: meaningOfOtlp,
-}
+export const langsmith = tracesKind(
+  'langsmith',
+  ({ endpoint = '', apiKey = '', project = '', workspaceId }) => ({
+    url: tracesAt(endpoint, '/otel'),
+    headers: {
+      'x-api-key': apiKey,
+      // The attribute has it too, for names that no header can carry.
+      ...(/^[\x20-\x7e]+$/.test(project) ? { 'langsmith-project': project } : {}),
+      ...(workspaceId === undefined ? {} : { 'x-tenant-id': workspaceId }),
+    },
+    extras: (record, conversation) => ({
+      request: { ...traceAttributes(record, project), 'langsmith.span.kind': 'chain' },
+      chat: { ...traceAttributes(record, project), ...runAttributes(record, conversation) },
+    }),
+  }),
+)
 
 const traceAttributes = (record: ExportRecord, project: string): Attributes => ({
   'langsmith.trace.session_name': project,
