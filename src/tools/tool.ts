@@ -24,7 +24,7 @@ export interface ServerTool {
   readonly callMs?: number
 }
 
-interface ToolDescription {
+export interface ToolDescription {
   readonly description: string
   /** JSON Schema of the arguments. */
   readonly parameters: JsonObject

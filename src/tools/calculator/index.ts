@@ -1,4 +1,5 @@
 import { isString } from '../../core/json.ts'
+import { oneTextTool } from '../description.ts'
 import type { ServerTool } from '../tool.ts'
 import { evaluate } from './evaluate.ts'
 
@@ -8,21 +9,12 @@ const DIGITS = 15
 /** Arithmetic that models get wrong. */
 export const calculator: ServerTool = {
   name: 'calculator',
-  describe: () => ({
-    description: 'Evaluates an arithmetic expression exactly, such as (3.5 + 2) * sqrt(16) ^ 2.',
-    parameters: {
-      type: 'object',
-      properties: {
-        expression: {
-          type: 'string',
-          description:
-            'Numbers, + - * / % ^, brackets, pi, e, and functions such as sqrt, ln, log, sin, round, max',
-        },
-      },
-      required: ['expression'],
-      additionalProperties: false,
-    },
-  }),
+  describe: () =>
+    oneTextTool(
+      'Evaluates an arithmetic expression exactly, such as (3.5 + 2) * sqrt(16) ^ 2.',
+      'expression',
+      'Numbers, + - * / % ^, brackets, pi, e, and functions such as sqrt, ln, log, sin, round, max',
+    ),
   async run({ expression }) {
     if (!isString(expression)) throw new Error('expression must be a text such as "2 * (3 + 4)"')
     const result = String(Number(evaluate(expression).toPrecision(DIGITS)))

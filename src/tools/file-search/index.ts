@@ -2,6 +2,7 @@ import { badRequest } from '../../core/errors.ts'
 import type { FoundPassages } from '../../core/file-search.ts'
 import { isText, type JsonObject } from '../../core/json.ts'
 import { shownPassages } from '../../core/web-text.ts'
+import { oneTextTool } from '../description.ts'
 import { readParameters } from '../parameters.ts'
 import type { ServerTool } from '../tool.ts'
 import { readFilter } from './filter.ts'
@@ -19,21 +20,11 @@ export const fileSearch: ServerTool = {
   name: 'file_search',
   describe(parameters, place) {
     readSearch(parameters, place)
-    return {
-      description:
-        'Searches the files of the user by words and returns the best passages. Search again with other words if nothing fits. Cite a file that you use as a Markdown link to its id: [name.pdf](file_0123).',
-      parameters: {
-        type: 'object',
-        properties: {
-          query: {
-            type: 'string',
-            description: 'Words that the passage contains, in the language of the files',
-          },
-        },
-        required: ['query'],
-        additionalProperties: false,
-      },
-    }
+    return oneTextTool(
+      'Searches the files of the user by words and returns the best passages. Search again with other words if nothing fits. Cite a file that you use as a Markdown link to its id: [name.pdf](file_0123).',
+      'query',
+      'Words that the passage contains, in the language of the files',
+    )
   },
   async check(parameters, place, { files }) {
     const { fileIds, idsField } = readSearch(parameters, place)

@@ -7,6 +7,7 @@ import {
   IMAGE_RESOLUTIONS,
 } from '../../core/image-words.ts'
 import { defined, isText, type JsonObject } from '../../core/json.ts'
+import { oneTextTool } from '../description.ts'
 import { readParameters } from '../parameters.ts'
 import type { ServerTool } from '../tool.ts'
 
@@ -23,18 +24,11 @@ export const imageGeneration: ServerTool = {
   describe(parameters, place, { imageModel }) {
     const { fields } = readImage(parameters, place)
     imageModel(fields.model, place)
-    return {
-      description:
-        'Makes one image from a description and shows it to the user. You do not see the image: do not link to it and do not repeat it.',
-      parameters: {
-        type: 'object',
-        properties: {
-          prompt: { type: 'string', description: 'What the image shows, in full sentences, with its style' },
-        },
-        required: ['prompt'],
-        additionalProperties: false,
-      },
-    }
+    return oneTextTool(
+      'Makes one image from a description and shows it to the user. You do not see the image: do not link to it and do not repeat it.',
+      'prompt',
+      'What the image shows, in full sentences, with its style',
+    )
   },
   async run({ prompt }, { parameters, uses, draw, imageModel }) {
     if (!isText(prompt)) throw new Error('prompt must be a text')

@@ -1,6 +1,7 @@
 import { badRequest } from '../../core/errors.ts'
 import { isText, type JsonObject } from '../../core/json.ts'
 import { shownPage } from '../../core/web-text.ts'
+import { oneTextTool } from '../description.ts'
 import { readDomains } from '../domains.ts'
 import { readParameters } from '../parameters.ts'
 import type { ServerTool } from '../tool.ts'
@@ -17,16 +18,11 @@ export const webFetch: ServerTool = {
   name: 'web_fetch',
   describe(parameters, place) {
     readFetch(parameters, place)
-    return {
-      description:
-        'Reads one page of the web and returns its text as Markdown. Cite a page that you use as a Markdown link to its address.',
-      parameters: {
-        type: 'object',
-        properties: { url: { type: 'string', description: 'The complete address, with https://' } },
-        required: ['url'],
-        additionalProperties: false,
-      },
-    }
+    return oneTextTool(
+      'Reads one page of the web and returns its text as Markdown. Cite a page that you use as a Markdown link to its address.',
+      'url',
+      'The complete address, with https://',
+    )
   },
   async run({ url }, { parameters, uses, signal, web, pay }) {
     if (!isText(url)) throw new Error('url must be a text')

@@ -2,6 +2,7 @@ import { badRequest } from '../../core/errors.ts'
 import { defined, isText, type JsonObject } from '../../core/json.ts'
 import type { SearchLocation, WantedSearch } from '../../core/web-access.ts'
 import { shownResults } from '../../core/web-text.ts'
+import { oneTextTool } from '../description.ts'
 import { readDomains } from '../domains.ts'
 import { type ParameterReader, readParameters } from '../parameters.ts'
 import type { ServerTool } from '../tool.ts'
@@ -18,16 +19,11 @@ export const webSearch: ServerTool = {
   name: 'web_search',
   describe(parameters, place, { web }) {
     web.prepareSearch(readSearch(parameters, place).wanted, place)
-    return {
-      description:
-        'Searches the web and returns the texts of the best pages. Cite a page that you use as a Markdown link to its address: [example.com](https://example.com/page).',
-      parameters: {
-        type: 'object',
-        properties: { query: { type: 'string', description: 'What to search for, in a few words' } },
-        required: ['query'],
-        additionalProperties: false,
-      },
-    }
+    return oneTextTool(
+      'Searches the web and returns the texts of the best pages. Cite a page that you use as a Markdown link to its address: [example.com](https://example.com/page).',
+      'query',
+      'What to search for, in a few words',
+    )
   },
   async run({ query }, { parameters, uses, signal, web, pay }) {
     if (!isText(query)) throw new Error('query must be a text')
