@@ -65,19 +65,19 @@ export function readGoogleAccount(text: string): { account: GoogleAccount } | { 
   if (parsed === undefined) {
     return { problem: 'is no JSON: give the key file of a service account as it was downloaded' }
   }
-  const { type, ...file } = fieldsOf(parsed)
-  if (type === 'service_account') return readServiceAccount(file)
-  if (type === 'authorized_user') return readUser(file)
+  const { type, token_uri, ...file } = fieldsOf(parsed)
+  const tokenUrl = isText(token_uri) ? token_uri : TOKEN_URL
+  if (!isTokenUrl(tokenUrl)) return { problem: 'has a token_uri that is not an https URL' }
+  if (type === 'service_account') return readServiceAccount(file, tokenUrl)
+  if (type === 'authorized_user') return readUser(file, tokenUrl)
   return { problem: 'must be of the type "service_account" or "authorized_user"' }
 }
 
-function readServiceAccount(file: Record<string, unknown>) {
-  const { client_email, private_key, private_key_id, token_uri } = file
+function readServiceAccount(file: Record<string, unknown>, tokenUrl: string) {
+  const { client_email, private_key, private_key_id } = file
   if (!isText(client_email) || !isText(private_key) || !PEM.test(private_key)) {
     return { problem: 'lacks client_email, or a private_key in PEM form (BEGIN PRIVATE KEY)' }
   }
-  const tokenUrl = isText(token_uri) ? token_uri : TOKEN_URL
-  if (!isTokenUrl(tokenUrl)) return { problem: 'has a token_uri that is no https URL' }
   const account: GoogleAccount = {
     type: 'service_account',
     clientEmail: client_email,
@@ -88,13 +88,11 @@ function readServiceAccount(file: Record<string, unknown>) {
   return { account }
 }
 
-function readUser(file: Record<string, unknown>) {
-  const { client_id, client_secret, refresh_token, token_uri } = file
+function readUser(file: Record<string, unknown>, tokenUrl: string) {
+  const { client_id, client_secret, refresh_token } = file
   if (!isText(client_id) || !isText(client_secret) || !isText(refresh_token)) {
     return { problem: 'lacks client_id, client_secret or refresh_token' }
   }
-  const tokenUrl = isText(token_uri) ? token_uri : TOKEN_URL
-  if (!isTokenUrl(tokenUrl)) return { problem: 'has a token_uri that is no https URL' }
   const account: GoogleAccount = {
     type: 'authorized_user',
     clientId: client_id,

@@ -13,9 +13,11 @@ export interface PoolOptions<Task, Result> {
   mostWaiting: number
   /** A task that takes longer is ended, with its worker. */
   longestMs: number
-  /** A worker without a task ends after this time, and its memory is free. */
-  idleMs: number
+  /** A worker without a task ends after this time, and its memory is free. Default: 30 seconds. */
+  idleMs?: number
 }
+
+const IDLE_MS = 30_000
 
 /**
  * Starts the worker of a folder of `src`. From the source it is a file; in the executable an entry point whose name is its
@@ -69,7 +71,7 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>): Po
     const timer = setTimeout(() => {
       idle.delete(worker)
       worker.terminate()
-    }, options.idleMs)
+    }, options.idleMs ?? IDLE_MS)
     timer.unref()
     idle.set(worker, timer)
   }

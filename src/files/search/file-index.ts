@@ -33,7 +33,6 @@ interface IndexedFile {
 export const INDEX_FOLDER = 'file-index'
 const LONGEST_READ_MS = 30_000
 const LONGEST_SEARCH_MS = 10_000
-const IDLE_MS = 30_000
 const MOST_WAITING = 10_000
 
 export function createIndexFiles(folder: string): IndexFiles {
@@ -94,7 +93,6 @@ const indexPool = (longestMs: number) =>
     most: 1,
     mostWaiting: MOST_WAITING,
     longestMs,
-    idleMs: IDLE_MS,
   })
 
 function readAnswer(answer: unknown): IndexAnswer {

@@ -6,7 +6,6 @@ const MOST = 1
 const MOST_WAITING = 32
 /** Loading a vocabulary takes about a second. */
 const LONGEST_MS = 5_000
-const IDLE_MS = 30_000
 
 /** Counts tokens with the vocabulary of a model, off the thread of all requests. */
 export type TokenPool = Pool<TokenTask, readonly number[]>
@@ -21,5 +20,4 @@ export const createTokenPool = (): TokenPool =>
     most: MOST,
     mostWaiting: MOST_WAITING,
     longestMs: LONGEST_MS,
-    idleMs: IDLE_MS,
   })

@@ -7,7 +7,6 @@ import { createPool, openWorker, TaskTimeout } from '../../threads/pool.ts'
 const MOST = 2
 const MOST_WAITING = 32
 const LONGEST_MS = 20_000
-const IDLE_MS = 30_000
 
 type Answer = DocumentText | { readonly refusal: string; readonly cause: string }
 
@@ -20,7 +19,6 @@ export function createDocumentReader(): DocumentReader {
     most: MOST,
     mostWaiting: MOST_WAITING,
     longestMs: LONGEST_MS,
-    idleMs: IDLE_MS,
   })
   return {
     async read(file, signal) {

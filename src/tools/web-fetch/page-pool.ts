@@ -7,7 +7,6 @@ import type { PageTask } from './worker.ts'
 const MOST = 2
 const MOST_WAITING = 64
 const LONGEST_MS = 10_000
-const IDLE_MS = 30_000
 
 export const createPagePool = (): Pool<PageTask, ReadPage> =>
   createPool({
@@ -17,7 +16,6 @@ export const createPagePool = (): Pool<PageTask, ReadPage> =>
     most: MOST,
     mostWaiting: MOST_WAITING,
     longestMs: LONGEST_MS,
-    idleMs: IDLE_MS,
   })
 
 function read(answer: unknown): ReadPage {
