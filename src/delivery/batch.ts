@@ -1,6 +1,5 @@
 import type { DestinationKind } from '../exporters/kind.ts'
 import type { ExportRecord } from '../exporters/record.ts'
-import { backoffMs } from './backoff.ts'
 import { deliver, type Outcome } from './deliver.ts'
 import { type Gathered, gather, nothingGathered } from './gather.ts'
 import { gatherDepsOf, LATER_MS, type LaneState, leave, pauseLane, type Track } from './lane-state.ts'
@@ -173,3 +172,13 @@ function block(lane: LaneState, ms: number): void {
 
 export const unreadable = (error: unknown): string =>
   `The queue could not be read (${error instanceof Error ? error.name : 'unknown error'})`
+
+const FIRST_MS = 1_000
+const LONGEST_MS = 5 * 60_000
+
+/**
+ * The wait before the n-th repetition (n from 1): random, from one second to twice the longest wait before, at most five
+ * minutes. Full jitter, so that gateways that failed together do not return together.
+ */
+const backoffMs = (failures: number, random: () => number): number =>
+  Math.max(FIRST_MS, Math.round(random() * Math.min(LONGEST_MS, FIRST_MS * 2 ** failures)))

@@ -7,7 +7,6 @@ import { createLink } from './link.ts'
 import type { Opening, ToWorker } from './messages.ts'
 import type { Report } from './report.ts'
 import { resumed, type SyncOptions, sync } from './sync.ts'
-import { throttled } from './throttle.ts'
 
 export interface DeliveryOptions extends SyncOptions, FlusherOptions {
   readonly opening: Opening
@@ -151,4 +150,22 @@ function laneOf({ destination, row }: Book): EngineLane {
     isPaused: paused_at !== null,
     replay: isRunning ? replay : null,
   }
+}
+
+/** Calls `work` at once and then at most once in `ms`. */
+function throttled(ms: number, work: () => void) {
+  let timer: Timer | undefined
+  let isAgain = false
+  function end(): void {
+    timer = undefined
+    if (isAgain) call()
+  }
+  function call(): void {
+    isAgain = timer !== undefined
+    if (isAgain) return
+    work()
+    timer = setTimeout(end, ms)
+    timer.unref()
+  }
+  return { call, cancel: () => clearTimeout(timer) }
 }

@@ -1,7 +1,6 @@
 /** `GET /metrics`: for Prometheus and everything that reads its formats. */
 import { type Incoming, routes } from '../http/incoming.ts'
 import { plainError, plainReply } from '../http/plain-reply.ts'
-import { formatOf } from './accept.ts'
 import { CONTENT_TYPES, type TextFormat } from './text.ts'
 
 export const METRICS_PATH = '/metrics'
@@ -30,4 +29,26 @@ export async function answerScrape(
   if (scrape === null) return plainReply('Metrics are off: SLUICE_METRICS_SERIES is 0\n', 404)
   const format = formatOf(incoming.request.headers.get('accept'))
   return plainReply(await scrape(format), 200, { 'content-type': CONTENT_TYPES[format] })
+}
+
+/** A longer header is not read further. */
+const MOST_CHARACTERS = 2_048
+
+/** The format that an `Accept` header prefers; Prometheus text if it names neither, or both alike. */
+export function formatOf(accept: string | null): TextFormat {
+  let open = 0
+  let plain = 0
+  for (const range of (accept ?? '').slice(0, MOST_CHARACTERS).split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    const weight = weightOf(parameters)
+    if (type === 'application/openmetrics-text') open = Math.max(open, weight)
+    else if (type === 'text/plain' || type === 'text/*') plain = Math.max(plain, weight)
+  }
+  return open > plain ? 'openmetrics' : 'prometheus'
+}
+
+function weightOf(parameters: readonly string[]): number {
+  const named = parameters.find((parameter) => parameter.startsWith('q='))
+  const weight = named === undefined ? 1 : Number(named.slice(2))
+  return weight >= 0 && weight <= 1 ? weight : 0
 }

@@ -1,6 +1,6 @@
 import { createAmounts } from './amounts.ts'
+import type { Label } from './definition.ts'
 import { type Definition, mostSetsOf, otherOf } from './definition.ts'
-import { labelText } from './label-text.ts'
 
 /** The generation of an observation, for OpenMetrics. */
 export interface Exemplar {
@@ -135,4 +135,24 @@ export function createSeries(definition: Definition, options: SeriesOptions): Se
       return isChanged
     },
   }
+}
+
+/** A longer value is cut. */
+const MOST_CHARACTERS = 128
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' }
+const escaped = (value: string): string =>
+  value
+    .slice(0, MOST_CHARACTERS)
+    .toWellFormed()
+    .replace(/[\\"\n]/g, (character) => ESCAPES[character] ?? character)
+
+/** `name="value",…` without braces. A label without a value is left out, which means the same. */
+function labelText(labels: readonly Label[], values: readonly string[]): string {
+  const members: string[] = []
+  for (const [index, label] of labels.entries()) {
+    const value = values[index] ?? ''
+    if (value !== '') members.push(`${label}="${escaped(value)}"`)
+  }
+  return members.join(',')
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { formatOf } from '../../src/metrics/accept.ts'
+import { formatOf } from '../../src/metrics/routes.ts'
 import { createMetrics } from '../../src/metrics/store.ts'
 import { writeText } from '../../src/metrics/text.ts'
 import { readExposition, sampleText } from './exposition.ts'

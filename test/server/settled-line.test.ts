@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { deferLine, logRequest } from '../../src/http/access-log.ts'
-import { logSettled } from '../../src/server/settled-line.ts'
+import { logSettled } from '../../src/server/run.ts'
 import { keyRecordOf, workspace } from '../http/snapshots.ts'
 import { incomingOf } from '../incoming.ts'
 import { settlementOf } from '../ledger/fixture.ts'

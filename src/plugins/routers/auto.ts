@@ -5,7 +5,6 @@ import { type InferenceRequest, newConversation } from '../../core/request.ts'
 import { turnAfterLong } from '../../core/turn.ts'
 import type { Plugin, PluginContext } from '../plugin.ts'
 import { type Classified, classify } from './classify.ts'
-import { textOfFirstTurn } from './first-turn.ts'
 import { type Choosable, choosable, matchesAny, patternOf } from './models.ts'
 import { TASKS, type Task } from './words.ts'
 
@@ -190,4 +189,14 @@ function classifiedIn(answer: string): Classified | null {
   const difficulty = asNumber(read['difficulty'])
   if (task === undefined || difficulty === undefined || difficulty < 0 || difficulty > 1) return null
   return { task, difficulty }
+}
+
+/**
+ * The text of the user's first turn: the same in every turn of a conversation, so that its model stays the same, and with
+ * it the provider's prompt cache.
+ */
+function textOfFirstTurn({ messages }: InferenceRequest): string {
+  const content = messages.find(({ role }) => role === 'user')?.content ?? ''
+  if (typeof content === 'string') return content
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
 }
