@@ -45,6 +45,11 @@ export interface PluginContext extends Facilities {
   readonly ocrModel: string
   /** The content at an address of the request, through the guard. Throws the caller's error. */
   fetchContent(url: string, signal: AbortSignal): Promise<Content>
+  /**
+   * A text from elsewhere, as the content filters of the caller's guardrails let it into the conversation. Throws the 403 of
+   * one that blocks.
+   */
+  filtered(text: string): Promise<string>
   /** As it is after the request hooks that ran until now. */
   readonly request: InferenceRequest
   /** Aborts when the client disconnects. */

@@ -3,6 +3,7 @@ import type { InferenceRequest } from '../../core/request.ts'
 import { keepBody } from '../../http/body-budget.ts'
 import type { PluginContext } from '../../plugins/plugin.ts'
 import { beginConversation } from '../conversation/run.ts'
+import { filterText } from '../filters/input/apply.ts'
 import type { Opening, RunDeps } from '../generation.ts'
 import { contentAt, countedContent } from '../request/url-contents.ts'
 import { placeOf } from '../request/user-urls.ts'
@@ -25,6 +26,7 @@ export async function withPlugins<Opened extends Asked>(
 ): Promise<Opened> {
   keepBody(opening.incoming.body)
   const stages: JsonObject[] = []
+  const findings: JsonObject[] = []
   const family: Family = { ...opening, steps: newStepTotals() }
   const fetchContent = countedContent(deps.fetchContent, opening.incoming.body)
   const contextOf = (request: InferenceRequest, signal: AbortSignal): PluginContext => ({
@@ -36,6 +38,11 @@ export async function withPlugins<Opened extends Asked>(
     documents: deps.documents,
     ocrModel: deps.ocrModel,
     fetchContent: (url, fetching) => contentAt(url, placeOf(url, request.body), fetchContent, fetching),
+    async filtered(text) {
+      const { text: clean, pipeline } = await filterText(text, family.caller)
+      findings.push(...pipeline)
+      return clean
+    },
     request,
     signal,
     now: deps.now,
@@ -46,6 +53,7 @@ export async function withPlugins<Opened extends Asked>(
     request = (await plugin.request?.(request, options, contextOf(request, opening.signal))) ?? request
     if (opening.signal.aborted) throw callerClosed(opening.signal.reason)
   }
+  if (findings.length > 0) request = { ...request, pipeline: [...(request.pipeline ?? []), ...findings] }
   const { steps } = family
   return { ...opening, request, steps, plugins: { active, stages, contextOf } }
 }

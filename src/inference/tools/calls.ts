@@ -3,6 +3,7 @@ import type { JsonObject, ServerToolCall } from '../../core/events.ts'
 import type { Facilities } from '../../core/facilities.ts'
 import type { ToolAccess } from '../../core/tool-access.ts'
 import type { ToolResult } from '../../tools/tool.ts'
+import { filterText } from '../filters/input/apply.ts'
 import type { RunDeps } from '../generation.ts'
 import type { Ticker } from '../reply/ticker.ts'
 import type { Family } from '../steps/family.ts'
@@ -18,6 +19,8 @@ export interface EndedCall {
   readonly result: ToolResult | null
   /** Ends the request. */
   readonly refusal: GatewayError | null
+  /** What content filters found in the result. */
+  readonly findings: readonly JsonObject[]
 }
 
 /** Where the calls of one request run. */
@@ -66,12 +69,12 @@ export function createCallRunner(
       : null
   }
 
-  function run(requested: RequestedTool, args: JsonObject): Promise<ToolResult> {
+  function run(requested: RequestedTool, args: JsonObject): Promise<FilteredResult> {
     const { name } = requested.tool
     const used = uses.get(name) ?? 0
     uses.set(name, used + 1)
     tools.executed += 1
-    return runTool(requested, args, used, course)
+    return runTool(requested, args, used, course).then((result) => filteredResult(result, course))
   }
 
   function cut(text: string): string {
@@ -95,23 +98,18 @@ export function createCallRunner(
         message: `The call of ${tool.name} failed: ${why}`,
         result: null,
         refusal,
+        findings: [],
       })
       async function ended(): Promise<EndedCall> {
         if (requested === undefined || refused !== null) return failed(refused ?? '')
         try {
-          const result = await run(requested, args ?? {})
-          const text = cut(result.text)
+          const { result, clean, findings } = await run(requested, args ?? {})
           const { item = {}, sources } = result
-          const call: ServerToolCall = {
-            ...shared,
-            status: 'completed',
-            text,
-            item,
-            ...(sources && { sources }),
-          }
-          return { call, message: asData(tool.name, text), result, refusal: null }
+          const text = cut(clean)
+          const call = { ...shared, status: 'completed' as const, text, item, ...(sources && { sources }) }
+          return { call, message: asData(tool.name, text), result, refusal: null, findings }
         } catch (error) {
-          return failed(cut(sentenceOf(error)), refusalIn(error))
+          return failed(cut(await reasonOf(error, course)), refusalIn(error))
         }
       }
       const begun: ServerToolCall = { ...shared, status: 'in_progress', text: '', item: {} }
@@ -177,6 +175,29 @@ function followed({ ask, draw, serve, pay }: Facilities) {
     pay,
   }
   return { facilities, settled: () => Promise.allSettled(begun) }
+}
+
+interface FilteredResult {
+  readonly result: ToolResult
+  /** Its text, as the content filters of the caller let the model have it. */
+  readonly clean: string
+  readonly findings: readonly JsonObject[]
+}
+
+/** Throws for a text that a filter blocks: the model does without it, because the caller did not write it. */
+async function filteredResult(result: ToolResult, { family }: CallCourse): Promise<FilteredResult> {
+  try {
+    const { text: clean, pipeline: findings } = await filterText(result.text, family.caller)
+    return { result, clean, findings }
+  } catch {
+    throw new Error('its result was withheld by the content filters of a guardrail')
+  }
+}
+
+/** What failed, for the model. Servers of tools word it. */
+async function reasonOf(error: unknown, { family }: CallCourse): Promise<string> {
+  const { text } = await filterText(sentenceOf(error), family.caller).catch(() => ({ text: 'unknown' }))
+  return text
 }
 
 const MOST_SENTENCE_CHARACTERS = 1_000

@@ -1,6 +1,6 @@
 import { throwIfCancelled } from '../../core/cancellation.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type { Finish, FrameBatch, InferenceFrame, InferenceFrames } from '../../core/events.ts'
+import type { Finish, FrameBatch, InferenceFrame, InferenceFrames, JsonObject } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Closing } from '../../core/result.ts'
 import type { SearchResult } from '../../core/web-access.ts'
@@ -50,6 +50,8 @@ interface Loop {
   readonly sources: SearchResult[]
   readonly finishReasons: Set<string>
   readonly calls: Map<string, number>
+  /** Of content filters in results. */
+  readonly findings: JsonObject[]
   /** On the ticker's clock. */
   readonly endsAt: number
   request: InferenceRequest
@@ -85,6 +87,7 @@ export function createToolLoop(
     sources: [],
     finishReasons: new Set(),
     calls: new Map(),
+    findings: [],
     endsAt: deps.ticker.now() + totalMs,
     request: asked.request,
     step: first,
@@ -116,10 +119,11 @@ export function createToolLoop(
 const callIdsOf = ({ messages }: InferenceRequest): string[] =>
   messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id))
 
-const reportOf = ({ steps, totals, calls, stopped }: Loop): ToolReport => ({
+const reportOf = ({ steps, totals, calls, findings, stopped }: Loop): ToolReport => ({
   steps,
   use: totals.tools,
   calls,
+  findings,
   stoppedBy: stopped,
 })
 
@@ -255,6 +259,7 @@ async function* runCalls(
     const result = await ended
     results.push(result)
     loop.sources.push(...(result.result?.sources ?? []))
+    loop.findings.push(...result.findings)
     loop.calls.set(begun.name, (loop.calls.get(begun.name) ?? 0) + 1)
     yield [{ events: eventsOf(result, loop.first.request) }]
     if (result.refusal) throw result.refusal

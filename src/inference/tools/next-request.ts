@@ -27,12 +27,14 @@ export function nextRequest(
     ({ call, message }): Message => ({ role: 'tool', toolCallId: call.id, content: message }),
   )
   const { toolChoice: asked, preferences, models } = request
+  const findings = results.flatMap((result) => result.findings)
   const isForced = asked === 'required' || typeof asked === 'object'
   const toolChoice = isLast ? 'none' : isForced ? 'auto' : asked
   return {
     ...request,
     messages: [...request.messages, ...turns, ...answers],
     ...(toolChoice && { toolChoice }),
+    ...(findings.length > 0 && { pipeline: [...(request.pipeline ?? []), ...findings] }),
     // The thoughts of the first step are signed by its provider.
     models: [...new Set([model.id, ...models])],
     preferences: { ...preferences, order: [...new Set([provider.slug, ...(preferences.order ?? [])])] },

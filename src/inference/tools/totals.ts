@@ -10,6 +10,8 @@ export interface ToolReport {
   readonly use: ServerToolUse
   /** By tool, how often it was called. */
   readonly calls: ReadonlyMap<string, number>
+  /** Of content filters in the results. */
+  readonly findings: readonly JsonObject[]
   /** Why the loop ended although the model called tools; null: it did not. */
   readonly stoppedBy: string | null
 }
@@ -40,7 +42,7 @@ export const tokensOf = ({ usage }: Closing): number => promptTokens(usage) + co
 /** The routing metadata with the stage of the server tools (api-surface §19). */
 export function withToolStage(
   metadata: RoutingMetadata | null,
-  { steps, use: { requested, executed, costNanoUsd }, calls, stoppedBy }: ToolReport,
+  { steps, use: { requested, executed, costNanoUsd }, calls, findings, stoppedBy }: ToolReport,
 ): RoutingMetadata | null {
   if (metadata === null || requested === 0) return metadata
   const stage: JsonObject = {
@@ -50,7 +52,7 @@ export function withToolStage(
     cost_usd: usdOf(costNanoUsd),
     data: { steps, requested, executed, calls: Object.fromEntries(calls), stopped_by: stoppedBy },
   }
-  return { ...metadata, pipeline: [...(metadata.pipeline ?? []), stage] }
+  return { ...metadata, pipeline: [...(metadata.pipeline ?? []), stage, ...findings] }
 }
 
 /** The bounds of every loop, in the words of `stopped_by`. */

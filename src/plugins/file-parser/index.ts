@@ -34,7 +34,10 @@ export const fileParser: Plugin = {
     const wants = sees(request, context) ? 'scans' : 'text'
     const read = engine === 'mistral-ocr' ? recognized : readHere
     // One after the other: each may take 50 MB.
-    for (const part of parts) texts.set(part, await textOfFile(part, known, wants, read, context))
+    for (const part of parts) {
+      const found = await textOfFile(part, known, wants, read, context)
+      texts.set(part, { ...found, text: await context.filtered(found.text) })
+    }
     context.report({
       type: 'plugin',
       name: 'file-parser',

@@ -38,7 +38,7 @@ export const webFetch: Plugin = {
         pages: pages.map((page, i) => ({ url: addresses[i], ...(isPage(page) ? {} : { error: page }) })),
       },
     })
-    return withPages(request, addresses, pages)
+    return withPages(request, addresses, pages, context)
   },
   frames(frames, _, { request }) {
     const isCitedAlready = request.plugins?.some(({ id }) => id === 'web') === true
@@ -70,12 +70,15 @@ async function pageAt(
   }
 }
 
-function withPages(
+async function withPages(
   request: InferenceRequest,
   addresses: readonly string[],
   pages: readonly Outcome[],
-): InferenceRequest {
-  const texts = pages.map((page, i) => (isPage(page) ? shownPage(page) : `${addresses[i]}: ${page}`))
+  { filtered }: PluginContext,
+): Promise<InferenceRequest> {
+  const texts: string[] = []
+  for (const [i, page] of pages.entries())
+    texts.push(isPage(page) ? await filtered(shownPage(page)) : `${addresses[i]}: ${page}`)
   const sources = [...(request.sources ?? []), ...pages.filter(isPage)]
   const prompt = 'The pages that the next message names were read.'
   return { ...withMaterial(request, [prompt, ...texts].join('\n\n')), sources }

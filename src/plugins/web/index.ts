@@ -38,7 +38,7 @@ const withoutSuffix = (name: string, { snapshot }: PluginContext): string =>
 async function searched(
   request: InferenceRequest,
   options: PluginOptions,
-  { web: access, pay, report, now }: PluginContext,
+  { web: access, pay, report, filtered, now }: PluginContext,
 ): Promise<InferenceRequest> {
   const prepared = access.prepareSearch(wantedOf(request, options), PLACE)
   const query = textOfLastTurn(request)
@@ -63,7 +63,8 @@ async function searched(
   })
   const prompt = asText(options['search_prompt']) ?? usualPrompt(now())
   const sources = [...(request.sources ?? []), ...results]
-  return { ...withMaterial(request, `${prompt}\n\n${shownResults(results)}`), sources }
+  const shown = await filtered(shownResults(results))
+  return { ...withMaterial(request, `${prompt}\n\n${shown}`), sources }
 }
 
 const usualPrompt = (now: number): string =>

@@ -120,3 +120,33 @@ describe('a file of text', () => {
     expect((await ask('plain', html, parser())).sent).toContain('All **well**.')
   })
 })
+
+describe('the content filters of the key', () => {
+  const asKey = async (action: string) => {
+    const { key } = await gateway.makeGuardedKey({ content_filters: [{ pattern: 'answer is 42', action }] })
+    upstream.on('plain', unary('ok'))
+    const response = await gateway.call(
+      '/chat/completions',
+      { model: 'plain', messages: [{ role: 'user', content: [{ type: 'text', text: 'Well?' }, pdf] }] },
+      { authorization: `Bearer ${key}` },
+    )
+    return { status: response.status, raw: await response.text() }
+  }
+
+  test('see the text of a file that is read', async () => {
+    const { status, raw } = await asKey('redact')
+    expect(status).toBe(200)
+    const sent = JSON.stringify(upstream.seen.at(-1)?.body['messages'])
+    expect([sent, raw].map((text) => text.includes('answer is 42'))).toEqual([false, false])
+    expect(sent).toContain('[REDACTED')
+    expect(String(gateway.generations().at(-1)?.['guardrails'])).toContain('"action":"redact"')
+  })
+
+  test('refuse the request before anything is sent', async () => {
+    expect(await asKey('block')).toMatchObject({
+      status: 403,
+      raw: expect.stringContaining('content filter'),
+    })
+    expect(upstream.seen).toEqual([])
+  })
+})

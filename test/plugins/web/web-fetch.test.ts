@@ -112,3 +112,14 @@ describe('pages', () => {
     ])
   })
 })
+
+test('the content filters of the key see a page that is read', async () => {
+  const { key } = await gateway.makeGuardedKey({
+    content_filters: [{ pattern: 'text of A', action: 'redact' }],
+  })
+  const sent = { model: 'tiny', messages: [{ role: 'user', content: `${site.url}/a` }] }
+  const body = { ...sent, plugins: [{ id: 'web-fetch' }] }
+  await (await gateway.call('/chat/completions', body, { authorization: `Bearer ${key}` })).text()
+  expect(prompt()).toContain('The [REDACTED')
+  expect(prompt()).not.toContain('text of A')
+})

@@ -22,6 +22,7 @@ export interface FilteredBody {
   pipeline?: JsonObject[]
 }
 
+type Filtering = { readonly key: Pick<KeyRecord, 'guardrails'> }
 type Guarding = GuardrailRecord & { filters: ContentFilters }
 
 /**
@@ -32,10 +33,26 @@ type Guarding = GuardrailRecord & { filters: ContentFilters }
  */
 export function withFilters(
   body: JsonObject,
-  { key: { guardrails } }: { key: Pick<KeyRecord, 'guardrails'> },
+  { key: { guardrails } }: Filtering,
   wantsMetadata: boolean,
 ): FilteredBody | Promise<FilteredBody> {
   return guardrails === undefined ? { body } : filtered(body, guardrails, wantsMetadata)
+}
+
+/**
+ * The same filters on a text that the gateway itself brings into a conversation: a page, a file, the result of a tool. Throws
+ * the same errors. `pipeline`: what was found.
+ */
+export async function filterText(
+  text: string,
+  { key: { guardrails = [] } }: Filtering,
+): Promise<{ text: string; pipeline: JsonObject[] }> {
+  const guarding = guardrails.filter(hasFilters)
+  if (guarding.length === 0) return { text, pipeline: [] }
+  const report = createReport()
+  const clean = await createScan(guarding, report)(text, false)
+  if (report.blocking.length > 0) throw blocked(report, {}, false)
+  return { text: clean, pipeline: report.stages() }
 }
 
 async function filtered(
