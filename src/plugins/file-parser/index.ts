@@ -35,8 +35,8 @@ export const fileParser: Plugin = {
     const read = engine === 'mistral-ocr' ? recognized : readHere
     // One after the other: each may take 50 MB.
     for (const part of parts) {
-      const found = await textOfFile(part, known, wants, read, context)
-      texts.set(part, { ...found, text: await context.filtered(found.text) })
+      const text = await textOfFile(part, known, wants, read, context)
+      texts.set(part, { ...text, text: await context.filtered(text.text) })
     }
     context.report({
       type: 'plugin',
