@@ -255,36 +255,6 @@ describe('a search', () => {
   })
 })
 
-describe('the content filters of the key', () => {
-  const METADATA = { 'x-openrouter-metadata': 'enabled' }
-  async function foundBy(action: string) {
-    const { key } = await gateway.makeGuardedKey({ content_filters: [{ pattern: 'Tuesdays', action }] })
-    script()
-    const response = await gateway.call('/chat/completions', ask({ tools: toolOf() }), {
-      ...keyed(key),
-      ...METADATA,
-    })
-    expect(response.status).toBe(200)
-    const { openrouter_metadata } = await response.json()
-    return { result: results()[0] ?? '', stages: JSON.stringify(openrouter_metadata.pipeline) }
-  }
-
-  test('redact what the model finds, and say so', async () => {
-    const { result, stages } = await foundBy('redact')
-    expect(result).toContain('The aquarium is fed on [REDACTED')
-    expect(result).not.toContain('Tuesdays')
-    expect(stages).toContain('"action":"redact","count":')
-    const [, step] = gateway.generations().slice(-2)
-    expect(String(step?.['guardrails'])).toContain('"action":"redact"')
-  })
-
-  test('withhold a result that one blocks, and the model answers without it', async () => {
-    const { result } = await foundBy('block')
-    expect(result).toContain('its result was withheld by the content filters of a guardrail')
-    expect(result).not.toContain('aquarium is fed')
-  })
-})
-
 test('parameters that are wrong are a 400 with their place', async () => {
   const AT = 'tools[0].parameters'
   for (const [parameters, sentence] of [
