@@ -81,7 +81,7 @@ export function readConversationRouting(
     dialect,
     stream: body.stream === true,
   }
-  const serverTool = body['tools'] ? serverToolOf(body) : undefined
+  const serverTool = body['tools'] || body['mcp_servers'] ? serverToolOf(body, dialect) : undefined
   return serverTool === undefined ? routing : { ...routing, serverTool }
 }
 

@@ -1,5 +1,5 @@
 import { badRequest } from '../core/errors.ts'
-import type { JsonObject } from '../core/events.ts'
+import type { DialectName, JsonObject } from '../core/events.ts'
 import { asList, isString, objectsIn } from '../core/json.ts'
 import { quoted } from './mismatch.ts'
 import type { Plugin } from './plugin-schema.ts'
@@ -38,7 +38,8 @@ const SERVED =
   /^(?:mcp$|(?:openrouter|sluice):.|(?:code_interpreter|code_execution|bash|shell|apply_patch|computer|computer_use|text_editor)(?:_preview)?(?:_\d{8})?$)/
 
 /** The first tool that only some providers run; the loop of server tools removes those that the gateway runs. */
-export function serverToolOf({ tools }: JsonObject): string | undefined {
+export function serverToolOf({ tools, mcp_servers }: JsonObject, dialect: DialectName): string | undefined {
+  if (dialect === 'messages' && asList(mcp_servers).length > 0) return 'mcp'
   for (const { type } of objectsIn(tools)) {
     if (isString(type) && SERVED.test(type)) return type
   }

@@ -5,8 +5,8 @@ import { ANSWER_TOOL, descriptionOfAnswer, isForced, strictSchema, type Traits }
 import type { Drop } from '../dropped.ts'
 import { cacheMarkOf } from './fields.ts'
 
-/** Anthropic's own tools carry a date: `web_search_20250305`, `bash_20250124`. */
-const NATIVE_TOOL = /_\d{8}$/
+/** Anthropic's own tools carry a date (`web_search_20250305`, `bash_20250124`), except those of MCP servers. */
+const NATIVE_TOOL = /_\d{8}$|^mcp_toolset$/
 
 /** Function tools, and Anthropic's own as they came; tools of other dialects are dropped by their type. */
 export const writeTools = (tools: readonly Tool[], traits: Traits, drop: Drop): JsonObject[] =>

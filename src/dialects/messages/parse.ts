@@ -84,11 +84,11 @@ function headersOf(headers: Headers, keep: Keep): InferenceRequest['headers'] {
   return { 'anthropic-beta': beta }
 }
 
-/** Fields of the body with a neutral form. */
+/** Fields of the body with a neutral form, and `mcp_servers`, which only providers of this dialect get. */
 const CARRIED = new Set(
   words(`
   model messages system tools tool_choice thinking output_config output_format max_tokens stop_sequences
-  stream temperature top_p top_k metadata service_tier cache_control
+  stream temperature top_p top_k metadata service_tier cache_control mcp_servers
 `),
 )
 

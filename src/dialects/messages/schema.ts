@@ -61,7 +61,20 @@ const contentFields = {
   output_format: optional(outputFormat),
   context_management: optional(anyObject('How the provider shortens a long context (`edits`)')),
   container: optional(t.Union([t.String(), openObject({})])),
-  mcp_servers: optional(t.Array(openObject({}))),
+  mcp_servers: optional(
+    t.Array(
+      openObject({
+        type: t.Literal('url'),
+        name: optional(t.String({ minLength: 1, maxLength: 128 })),
+        url: optional(t.String({ description: "May be left out for a server of the gateway's operator" })),
+        authorization_token: optional(t.String({ description: 'Only for servers that the provider calls' })),
+        tool_configuration: optional(
+          openObject({ enabled: optional(t.Boolean()), allowed_tools: optional(t.Array(t.String())) }),
+        ),
+      }),
+      { maxItems: 32, description: 'MCP servers of the operator, or of others that the provider calls' },
+    ),
+  ),
 }
 
 const samplingFields = {

@@ -1,5 +1,6 @@
 import type { FormerCall, JsonObject, ServerToolCall } from '../../core/events.ts'
 import { fieldsOf, isString, objectsIn, textOf } from '../../core/json.ts'
+import { shortName } from '../tool-names.ts'
 import { OWN_BLOCK } from './fields.ts'
 import { addBlock, type BlockState } from './write-state.ts'
 
@@ -8,11 +9,26 @@ import { addBlock, type BlockState } from './write-state.ts'
  * and fetches have Anthropic's blocks; those of other tools are named alike and hold the text.
  */
 export function writeServerTool(call: ServerToolCall, state: BlockState): void {
-  const { name, status, arguments: input } = call
+  const { name, status, arguments: input, mcp } = call
   const id = blockIdOf(call)
-  if (status === 'in_progress') addBlock(state, { type: 'server_tool_use', id, name, input })
+  if (mcp !== undefined) addBlock(state, mcpBlockOf(call, mcp, id))
+  else if (status === 'in_progress') addBlock(state, { type: 'server_tool_use', id, name, input })
   else addBlock(state, { type: `${name}_tool_result`, tool_use_id: id, content: contentOf(call) })
 }
+
+const mcpBlockOf = (
+  { status, arguments: input, text }: ServerToolCall,
+  { label, tool }: NonNullable<ServerToolCall['mcp']>,
+  id: string,
+): JsonObject =>
+  status === 'in_progress'
+    ? { type: 'mcp_tool_use', id, name: tool, server_name: label, input }
+    : {
+        type: 'mcp_tool_result',
+        tool_use_id: id,
+        is_error: status === 'failed',
+        content: [{ type: 'text', text }],
+      }
 
 const blockIdOf = ({ id }: ServerToolCall): string => `${OWN_BLOCK}${id.replace(/[^A-Za-z0-9_]/g, '_')}`
 
@@ -41,12 +57,15 @@ const searchResult = ({ url, title, published }: Source): JsonObject => ({
  * one of the gateway's tools.
  */
 export function formerCallOf(block: JsonObject, next: JsonObject): FormerCall | 'shown' | null {
-  const { type, id, name, input, tool_use_id } = block
+  const { type, id, name, input, tool_use_id, server_name } = block
   if (isString(tool_use_id) && tool_use_id.startsWith(OWN_BLOCK)) return 'shown'
-  if (type !== 'server_tool_use' || !isString(id) || !isString(name) || !id.startsWith(OWN_BLOCK)) return null
+  if (!CALLS.has(type) || !isString(id) || !isString(name) || !id.startsWith(OWN_BLOCK)) return null
   const result = next['tool_use_id'] === id ? resultIn(next['content']) : 'The result is not known any more'
-  return { id: id.slice(OWN_BLOCK.length), name, arguments: JSON.stringify(fieldsOf(input)), result }
+  const own = isString(server_name) ? shortName(`${server_name}_${name}`) : name
+  return { id: id.slice(OWN_BLOCK.length), name: own, arguments: JSON.stringify(fieldsOf(input)), result }
 }
+
+const CALLS: ReadonlySet<unknown> = new Set(['server_tool_use', 'mcp_tool_use'])
 
 function resultIn(content: unknown): string {
   if (Array.isArray(content))

@@ -14,6 +14,7 @@ import { needsOf, withoutLengths } from '../routing/needs.ts'
 import { plan } from '../routing/plan.ts'
 import { toolAccessOf } from '../tools/access.ts'
 import { hasMcp, mcpRequestOf } from '../tools/mcp.ts'
+import { withMcpServers } from '../tools/mcp-servers.ts'
 import { toolRequestOf } from '../tools/requested.ts'
 import { CallerDisconnected } from '../upstream/abort.ts'
 import { isGood, sendCall } from '../upstream/attempts.ts'
@@ -41,8 +42,9 @@ const MAX_REPLY_BYTES = 64 * 1024
 export async function countTokens(input: CountInput, deps: RunDeps): Promise<number> {
   const { signal, snapshot } = input
   // The functions that stand for server tools count.
-  const mcp = hasMcp(input.request) ? await mcpRequestOf(input.request, deps.mcp) : null
-  const asked = toolRequestOf(input.request, input.caller, toolAccessOf(input.caller, snapshot, deps), mcp)
+  const listed = withMcpServers(input.request, input.caller, deps.mcp)
+  const mcp = hasMcp(listed) ? await mcpRequestOf(listed, deps.mcp) : null
+  const asked = toolRequestOf(listed, input.caller, toolAccessOf(input.caller, snapshot, deps), mcp)
   const request = asked?.request ?? input.request
   const planned = plan({
     ...input,

@@ -19,11 +19,13 @@ import { fail, metadataOf, settle } from '../settle.ts'
 import { facilitiesOf } from '../steps/facilities.ts'
 import { newStepTotals, withSteps } from '../steps/family.ts'
 import { toolAccessOf } from '../tools/access.ts'
+import { checkAllowed } from '../tools/allowed.ts'
 import { checkApprovals } from '../tools/approvals.ts'
 import { createToolLoop } from '../tools/loop.ts'
 import { hasMcp, type McpRequest, mcpRequestOf } from '../tools/mcp.ts'
+import { withMcpServers } from '../tools/mcp-servers.ts'
 import { withNativeSearch } from '../tools/native-search.ts'
-import { checkAllowed, checksOf, type ToolRequest, toolRequestOf } from '../tools/requested.ts'
+import { checksOf, type ToolRequest, toolRequestOf } from '../tools/requested.ts'
 import { mayRetain } from '../upstream/context-cache/apply.ts'
 import { dispatch } from '../upstream/dispatch.ts'
 import type { Dispatched } from '../upstream/first-content.ts'
@@ -43,11 +45,12 @@ export function beginConversation(
   received: Opening<InferenceRequest>,
   deps: RunDeps,
 ): Conversation | Promise<Conversation> {
-  if (received.request.tools.length === 0) {
-    checkApprovals(received.request)
+  const listed = withMcpServers(received.request, received.caller, deps.mcp)
+  if (listed.tools.length === 0) {
+    checkApprovals(listed)
     return beginStep(received, deps)
   }
-  const request = withNativeSearch(received.request, received.snapshot)
+  const request = withNativeSearch(listed, received.snapshot)
   const opening = request === received.request ? received : { ...received, request }
   if (!hasMcp(request)) return beginWithTools(opening, null, deps)
   checkAllowed(request.tools, opening.caller)

@@ -1,10 +1,11 @@
 import { badRequest } from '../../core/errors.ts'
 import type { FrameBatch, InferenceFrames, JsonObject } from '../../core/events.ts'
-import { asList, fieldsOf, isObject, isString, textsIn } from '../../core/json.ts'
+import { asList, fieldsOf, isObject, isString, textOf, textsIn } from '../../core/json.ts'
 import type { McpAccess, McpSession, McpTool } from '../../core/mcp.ts'
 import type { InferenceRequest, Tool } from '../../core/request.ts'
 import { shortName } from '../../dialects/tool-names.ts'
 import type { ServerTool } from '../../tools/tool.ts'
+import { enabledNames } from './mcp-servers.ts'
 
 /** A tool of an MCP server, as a tool of the loop. */
 export interface McpFunction {
@@ -29,8 +30,7 @@ const isMcp = (tool: Tool): tool is Extract<Tool, { type: 'other' }> =>
   tool.type === 'other' && tool.data['type'] === 'mcp'
 
 /** True for a request that names an MCP server, the operator's or another. */
-export const hasMcp = ({ tools, dialect }: InferenceRequest): boolean =>
-  (dialect === 'chat' || dialect === 'responses') && tools.some(isMcp)
+export const hasMcp = ({ tools }: InferenceRequest): boolean => tools.some(isMcp)
 
 /**
  * The tools of the operator's MCP servers that a request names. Null: it names servers of others alone, which a provider of
@@ -41,7 +41,8 @@ export async function mcpRequestOf(request: InferenceRequest, access: McpAccess)
   const places = asList(request.body['tools']).flatMap((tool, i) =>
     isObject(tool) && tool['type'] === 'mcp' ? [`tools[${i}]`] : [],
   )
-  const placeOf = (i: number): string => places[i] ?? 'tools'
+  const isMessages = request.dialect === 'messages'
+  const placeOf = (i: number): string => (isMessages ? `mcp_servers[${i}]` : (places[i] ?? 'tools'))
   const labels = entries.map(({ data }, i) => labelOf(data, placeOf(i), request, access))
   if (labels.every((label) => label === null)) return null
   for (const [i, label] of labels.entries()) {
@@ -52,9 +53,12 @@ export async function mcpRequestOf(request: InferenceRequest, access: McpAccess)
   const chosen = await Promise.all(
     entries.map(async (entry, i) => {
       const label = labels[i] ?? ''
+      const { data } = entry
       const all = await access.list(label)
-      const tools = matching(all, entry.data['allowed_tools'], `${placeOf(i)}.allowed_tools`)
-      return { entry, label, tools, needsApproval: approvalRule(all, tools, entry.data, placeOf(i), request) }
+      const tools = isMessages ? enabledIn(all, data, placeOf(i)) : allowedIn(all, data, placeOf(i))
+      const needsApproval = approvalRule(all, tools, data, placeOf(i), request)
+      // Messages names the server itself.
+      return { entry, label, tools, needsApproval, name: isMessages ? textOf(data['name']) : label }
     }),
   )
   if (chosen.reduce((sum, { tools }) => sum + tools.length, 0) > MOST_TOOLS)
@@ -64,12 +68,12 @@ export async function mcpRequestOf(request: InferenceRequest, access: McpAccess)
     )
   const sessions: McpSession[] = []
   const functions = new Map<Tool, McpFunction[]>()
-  for (const { entry, label, tools, needsApproval } of chosen) {
+  for (const { entry, label, tools, needsApproval, name } of chosen) {
     const session = access.open(label)
     sessions.push(session)
     functions.set(
       entry,
-      tools.map((tool) => functionOf(label, tool, session, needsApproval(tool))),
+      tools.map((tool) => functionOf(name, tool, session, needsApproval(tool))),
     )
   }
   return {
@@ -146,6 +150,19 @@ function approvalRule(
       path,
     )
   return needsApproval
+}
+
+const allowedIn = (all: readonly McpTool[], { allowed_tools }: JsonObject, place: string) =>
+  matching(all, allowed_tools, `${place}.allowed_tools`)
+
+function enabledIn(all: readonly McpTool[], { allowed_tools, toolset }: JsonObject, place: string) {
+  const names = isObject(toolset)
+    ? enabledNames(
+        toolset,
+        all.map(({ name }) => name),
+      )
+    : allowed_tools
+  return matching(all, names, `${place}.tool_configuration.allowed_tools`)
 }
 
 function matching(tools: readonly McpTool[], wanted: unknown, path: string): readonly McpTool[] {

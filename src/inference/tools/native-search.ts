@@ -2,7 +2,8 @@ import { defined } from '../../core/json.ts'
 import type { InferenceRequest, Tool } from '../../core/request.ts'
 import type { Snapshot } from '../../core/snapshot.ts'
 import { isNative, nativeSearchOf } from '../../plugins/web/native.ts'
-import { entryOf, PREFIX, typeOf } from './requested.ts'
+import { PREFIX, typeOf } from './allowed.ts'
+import { entryOf } from './requested.ts'
 
 /**
  * The request with the provider's own search in place of the gateway's tool: if its engine is `native`, or `auto` and every

@@ -1,8 +1,7 @@
 import type { Caller } from '../../core/caller.ts'
-import { badRequest, forbidden } from '../../core/errors.ts'
+import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { asList, defined, fieldsOf, isObject, isString, objectsIn, restOf } from '../../core/json.ts'
-import type { Refusal } from '../../core/refusal.ts'
 import type {
   FunctionTool,
   InferenceRequest,
@@ -11,12 +10,13 @@ import type {
   Tool,
   ToolChoice,
 } from '../../core/request.ts'
-import type { WorkspaceRecord } from '../../core/snapshot.ts'
 import type { ToolAccess } from '../../core/tool-access.ts'
 import type { WebAccess } from '../../core/web-access.ts'
 import { isNativeSearch } from '../../dialects/native-search.ts'
+import { shortName } from '../../dialects/tool-names.ts'
 import { serverTools } from '../../tools/index.ts'
 import type { ServerTool } from '../../tools/tool.ts'
+import { checkAllowed, PREFIX, typeOf } from './allowed.ts'
 import { type ApprovedCall, approvalsOf } from './approvals.ts'
 import { withFormerCalls } from './former-calls.ts'
 import { functionNamed, type McpFunction, type McpRequest, mcpChoice } from './mcp.ts'
@@ -49,7 +49,6 @@ export interface ToolRequest {
   answered(results: ReadonlyMap<string, string>): Message[]
 }
 
-export const PREFIX = /^(?:openrouter|sluice):/
 /** OpenAI's names of its search. */
 const SHORTHANDS: ReadonlySet<unknown> = new Set([
   'web_search',
@@ -140,9 +139,6 @@ export function notRun(first: string, { body }: RoutedRequest): string {
 }
 
 const isFunction = ({ type }: Tool): boolean => type === 'function'
-
-export const typeOf = (tool: Tool): string =>
-  tool.type === 'other' && isString(tool.data['type']) ? tool.data['type'] : ''
 
 /** Finds the gateway's tool of an entry; null: the entry is another kind of tool. */
 const finderOf =
@@ -255,35 +251,10 @@ function chosen(
     return { type: 'function', name: mcpChoice(choice.data, byFunction) }
   // A choice of Messages has the name that Anthropic's own tools have beside their type.
   const { type, name: own } = choice.data
-  const name = byType.get(String(type === 'tool' ? own : type))
+  const isNamed = type === 'tool' && isString(own)
+  // Anthropic names a tool of an MCP server with its server too, as the functions are.
+  if (mcp !== null && isNamed && byFunction.has(shortName(own)))
+    return { type: 'function', name: shortName(own) }
+  const name = byType.get(String(isNamed ? own : type))
   return name === undefined ? choice : { type: 'function', name }
-}
-
-/** The name of a tool without prefix, date and stage: `web_search_20250305` is disabled with `web_search`. */
-const plainName = (type: string): string =>
-  type.replace(PREFIX, '').replace(/(?:_preview)?(?:_\d{4}_?\d{2}_?\d{2})?$/, '')
-
-export function checkAllowed(tools: readonly Tool[], { workspace, key: { guardrails = [] } }: Caller): void {
-  const types = tools.map(typeOf).filter((type) => type !== '')
-  checkRules(types, workspace, 'The workspace', {
-    reason: 'guardrail',
-    gate: 'workspace',
-  })
-  for (const guardrail of guardrails)
-    checkRules(types, guardrail, `The guardrail "${guardrail.name}"`, {
-      reason: 'guardrail',
-      guardrail: guardrail.name,
-    })
-}
-
-function checkRules(
-  types: readonly string[],
-  { disabledServerTools = [] }: Pick<WorkspaceRecord, 'disabledServerTools'>,
-  owner: string,
-  refusal: Refusal,
-): void {
-  const disabled = new Set(disabledServerTools.map(plainName))
-  const named = types.find((type) => disabled.has(plainName(type)))
-  if (named !== undefined)
-    throw forbidden(`${owner} has disabled the server tool ${JSON.stringify(named.slice(0, 60))}`, refusal)
 }

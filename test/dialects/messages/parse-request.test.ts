@@ -181,7 +181,6 @@ test('fields that only this dialect has are dropped by name, once each', () => {
     'anthropic-beta',
     'container',
     'fallbacks',
-    'mcp_servers',
     'messages.content.citations',
     'messages.content.lean',
     'metadata.lean',
