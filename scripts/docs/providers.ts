@@ -1,8 +1,9 @@
 import { AZURE_SETTINGS } from '../../src/providers/azure.ts'
 import { vendors } from '../../src/providers/compatible.ts'
-import { type PublishedFacts, publishedFacts, READ_AT } from '../../src/providers/data-policies.ts'
+import { publishedFacts, READ_AT } from '../../src/providers/data-policies.ts'
 import { localServers } from '../../src/providers/discovery.ts'
 import { baseUrlVariable, environmentProviders } from '../../src/providers/environment.ts'
+import type { PublishedFacts } from '../../src/providers/published-facts.ts'
 import type { SettingPlaces } from '../../src/providers/settings.ts'
 import { VERTEX_SETTINGS } from '../../src/providers/vertex-settings.ts'
 import { code, note, table } from './markdown.ts'
@@ -47,12 +48,27 @@ ${table(
   publishedFacts.map(policyRow),
 )}
 
+## Quantization
+
+How these vendors store the weights of their models, from the last source of their row above. Elsewhere the quantization is known if the vendor's name of the model has it (\`…-FP8\`).
+
+${table(['Slug', 'Quantization', 'Models, by the vendor’s names'], publishedFacts.flatMap(quantizationRows))}
+
 \`sluice\` is the built-in provider of \`sluice/demo\`. It needs no network and costs nothing.
 `
 }
 
 function policyRow(facts: PublishedFacts) {
-  const { slug, dataPolicy, regions = [], regionsAt = {}, isModerated, note = '', sources } = facts
+  const {
+    slug,
+    dataPolicy,
+    regions = [],
+    regionsAt = {},
+    isModerated,
+    note = '',
+    sources,
+    readAt = READ_AT,
+  } = facts
   const { training, retentionDays, zdr } = dataPolicy
   const links = sources.map((source, index) => `[${index + 1}](${source})`)
   return [
@@ -66,8 +82,17 @@ function policyRow(facts: PublishedFacts) {
     ].join(', '),
     yesOrNo(isModerated),
     note,
-    `${READ_AT}: ${links.join(', ')}`,
+    `${readAt}: ${links.join(', ')}`,
   ]
+}
+
+function quantizationRows({ slug, quantizations = {} }: PublishedFacts): string[][] {
+  const all = Object.entries(quantizations)
+  return [...new Set(Object.values(quantizations))].map((quantization) => [
+    code(slug),
+    code(quantization),
+    all.flatMap(([name, one]) => (one === quantization ? [code(name)] : [])).join(', '),
+  ])
 }
 
 const yesOrNo = (fact: boolean | undefined): string => (fact === undefined ? '' : fact ? 'yes' : 'no')

@@ -13,7 +13,14 @@ export function completedBy(provider: ProviderRecord): (endpoint: EndpointRecord
   const isExcepted = published?.isExcepted
   const usual = joined(provider.isLocal ? { dataPolicy: RETAINS_NOTHING } : published, declared)
   const excepted = joined(undefined, declared)
-  return (endpoint) => completed(endpoint, isExcepted?.(endpoint) === true ? excepted : usual)
+  const quantizations = published?.quantizations ?? {}
+  return (endpoint) => {
+    const facts = isExcepted?.(endpoint) === true ? excepted : usual
+    const quantization = Object.hasOwn(quantizations, endpoint.upstreamId)
+      ? quantizations[endpoint.upstreamId]
+      : undefined
+    return completed(endpoint, quantization === undefined ? facts : { quantization, ...facts })
+  }
 }
 
 function joined(base: ProviderFacts = {}, over: ProviderFacts = {}): ProviderFacts {

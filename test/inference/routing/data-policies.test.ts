@@ -108,3 +108,36 @@ test('zdr of DeepInfra does not cover what it passes to Google', () => {
   expect(id).toBeString()
   expect(routed([id ?? ''], { zdr: true }, { environment })).toContain('is not known to retain no data')
 })
+
+describe('facts of single models at a vendor', () => {
+  const venice = { VENICE_API_KEY: 'x' }
+  test('Venice retains nothing of the models that it labels private, and nothing is known of the others', () => {
+    expect(routed(['meta-llama/llama-3.3-70b'], { zdr: true }, { environment: venice })).toBe('venice')
+    for (const preferences of [{ zdr: true }, deny])
+      expect(routed(['anthropic/claude-opus-4.8'], preferences, { environment: venice })).toContain(
+        'venice is not known',
+      )
+  })
+
+  test('OpenCode does not train on prompts of the models that are paid for', () => {
+    const environment = { OPENCODE_API_KEY: 'x' }
+    expect(routed(['openai/gpt-5.1-codex'], deny, { environment })).toBe('opencode')
+    expect(routed(['deepseek/deepseek-v4.1-flash-free'], deny, { environment })).toContain(
+      'is not known not to train',
+    )
+    expect(routed(['openai/gpt-5.1-codex'], { zdr: true }, { environment })).toContain('is not known')
+  })
+
+  test.each([
+    ['together', 'TOGETHER_API_KEY', 'openai/gpt-oss-120b', 'mxfp4', 'fp8'],
+    ['together', 'TOGETHER_API_KEY', 'meta-llama/llama-3.3-70b-instruct', 'fp8', 'fp4'],
+    ['cerebras', 'CEREBRAS_API_KEY', 'openai/gpt-oss-120b', 'fp8', 'mxfp4'],
+  ])('%s with %s serves %s in %s, and not in %s', (slug, key, model, right, wrong) => {
+    const environment = { [key]: 'x' }
+    expect(routed([model], { quantizations: [right] }, { environment })).toBe(slug)
+    expect(routed([model], { quantizations: [wrong] }, { environment })).toContain('uantization')
+    // What the operator declares precedes it.
+    const models = [{ id: model, provider: slug, quantization: wrong }]
+    expect(routed([model], { quantizations: [wrong] }, { environment, models })).toBe(slug)
+  })
+})
