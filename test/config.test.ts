@@ -115,6 +115,7 @@ describe('where a value comes from', () => {
       otlp_sampling: 0.5,
       tool_steps: 5,
       ocr_model: 'lab/eyes',
+      embedding_model: 'lab/vectors',
       tool_call_seconds: 10,
       tool_seconds: 60,
     }

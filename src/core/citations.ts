@@ -78,7 +78,14 @@ export const annotationOf = ({
 }: Citation): UrlCitation | FileCitation =>
   fileId === undefined
     ? { type: 'url_citation', url, title, content: text.slice(0, CITED_CHARACTERS), startIndex, endIndex }
-    : { type: 'file_citation', fileId, filename: title, endIndex }
+    : {
+        type: 'file_citation',
+        fileId,
+        filename: title,
+        content: text.slice(0, CITED_CHARACTERS),
+        startIndex,
+        endIndex,
+      }
 
 /** Models leave out a fragment, a final slash, or the brackets of `<address>`. */
 function sameAddress(address: string): string {

@@ -86,6 +86,18 @@ export class GatewayError extends Error {
   }
 }
 
+const LIMITS: readonly number[] = [402, 403, 429, 499]
+
+/**
+ * A caller without money, or over a rate, or who left: a step that fails so is not at fault. What its provider or the
+ * choice of it refuses is.
+ */
+export const isCallersLimit = (error: unknown): boolean =>
+  error instanceof GatewayError &&
+  error.metadata?.provider_name === undefined &&
+  error.availability === undefined &&
+  LIMITS.includes(error.status)
+
 /** `path` is where in the body, such as `messages[0].content[2].type`. */
 export const badRequest = (message: string, path?: string): GatewayError =>
   new GatewayError(400, path === undefined ? message : `${path}: ${message}`, {

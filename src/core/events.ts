@@ -30,7 +30,10 @@ export type FileCitation = {
   type: 'file_citation'
   fileId: string
   filename: string
-  /** Where the text ends that uses it. */
+  /** The beginning of the passage that was found. */
+  content: string
+  /** The text that uses it. */
+  startIndex: number
   endIndex: number
 }
 

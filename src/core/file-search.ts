@@ -16,6 +16,15 @@ export interface WantedPassages {
   /** True for a file that is to be searched. */
   isWanted(file: SearchableFile): boolean
   readonly most: number
+  /** Searches by meaning too. Absent: by words alone. */
+  readonly embedder?: Embedder | undefined
+}
+
+export interface Embedder {
+  /** The model, whose vectors are compared with its own alone. */
+  readonly model: string
+  /** One vector for each text, in order. Throws the caller's error. */
+  embed(texts: readonly string[]): Promise<readonly Float32Array[]>
 }
 
 export interface SearchableFile {

@@ -6,6 +6,8 @@ export interface ToolAccess {
   readonly web: WebAccess
   /** Of the caller's workspace. */
   readonly files: FileSearch
+  /** Null: files are searched by their words alone. */
+  readonly embeddingModel: string | null
   /** True if some endpoint of these models may run Anthropic's search itself. */
   searchesItself(models: readonly string[]): boolean
   /**

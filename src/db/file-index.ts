@@ -1,7 +1,8 @@
 /** The words of the uploaded files of one workspace (SQLite FTS5), for a thread of its own: it waits, and is synchronous. */
 import { openDerived, type SqliteFile } from './database.ts'
+import { type FileVectors, vectorsIn } from './file-vectors.ts'
 
-export interface FileIndex {
+export interface FileIndex extends FileVectors {
   /** Those of these files that the index does not know. */
   unknown(ids: readonly string[]): string[]
   /** Replaces what is known of a file. Each passage has its text, and the same prepared for the index. */
@@ -26,7 +27,7 @@ interface IndexedText {
 export interface FoundText {
   readonly fileId: string
   readonly text: string
-  /** Of BM25: the lower, the better. */
+  /** The lower, the better. */
   readonly rank: number
 }
 
@@ -36,12 +37,13 @@ export interface Refused {
 }
 
 /** Raise it when the tables change: an index of another version is made again. */
-const VERSION = 1
+const VERSION = 2
 
 const TABLES = `
 CREATE TABLE files (id TEXT PRIMARY KEY, reason TEXT) WITHOUT ROWID;
 CREATE TABLE passages (id INTEGER PRIMARY KEY, file_id TEXT NOT NULL, text TEXT NOT NULL);
 CREATE INDEX passages_file ON passages (file_id);
+CREATE TABLE vectors (passage_id INTEGER PRIMARY KEY, model TEXT NOT NULL, vector BLOB NOT NULL);
 CREATE VIRTUAL TABLE words USING fts5 (text, content='', tokenize='porter unicode61 remove_diacritics 2');
 INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
 PRAGMA user_version = ${VERSION};
@@ -90,6 +92,7 @@ export function openFileIndex(path: string): FileIndex {
            ORDER BY rank LIMIT ?`,
         )
         .all(match, JSON.stringify(ids), most),
+    ...vectorsIn(file),
     refusals: (ids) =>
       file
         .query<Refused, [string]>(
@@ -101,6 +104,9 @@ export function openFileIndex(path: string): FileIndex {
         .transaction(() => {
           for (const id of ids) {
             for (const { id: rowid, text } of ofFile.all(id)) dropWords.run(rowid, wordsOf(text))
+            file
+              .query('DELETE FROM vectors WHERE passage_id IN (SELECT id FROM passages WHERE file_id = ?)')
+              .run(id)
             file.query('DELETE FROM passages WHERE file_id = ?').run(id)
             forget.run(id)
           }
@@ -124,7 +130,7 @@ function prepare(file: SqliteFile): void {
   file
     .transaction(() => {
       if (version() === VERSION) return
-      for (const table of ['words', 'passages', 'files']) file.run(`DROP TABLE IF EXISTS ${table}`)
+      for (const table of ['words', 'vectors', 'passages', 'files']) file.run(`DROP TABLE IF EXISTS ${table}`)
       file.run(TABLES)
     })
     .immediate()

@@ -50,6 +50,7 @@ export async function openFileStore(
   folder: string,
   database: Database,
   quotaBytes: number,
+  onSearchFailure: (error: unknown, workspaceId: string) => void,
 ): Promise<FileStore> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const { db } = database
@@ -86,7 +87,7 @@ export async function openFileStore(
       // What fails here is removed with the first search after the next start.
       await index.remove(workspaceId, id).catch(() => undefined)
     },
-    searchOf: createFileSearch({ db, index, pathOf }),
+    searchOf: createFileSearch({ db, index, pathOf, onFailure: onSearchFailure }),
     close: index.close,
   }
 }

@@ -80,8 +80,8 @@ export interface RunDeps {
   readonly fetchContent: FetchContent
   readonly web: WebAccess
   readonly documents: DocumentReader
-  /** Reads pages for plugins. */
-  readonly ocrModel: string
+  /** The model that reads pages, and the one that searches in files; null: these are searched by words alone. */
+  readonly fileModels: { readonly ocr: string; readonly embedding: string | null }
   /** The search in the files of a workspace. */
   filesOf(workspaceId: string): FileSearch
   readonly mcp: McpAccess

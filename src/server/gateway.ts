@@ -70,7 +70,16 @@ export async function openGateway(config: Config, options: GatewayOptions): Prom
     const disk = options.hasRoom === undefined ? await watchDisk(config.data, logger) : null
     const hasRoom = options.hasRoom ?? disk?.hasRoom ?? (() => true)
     const quotaBytes = config.filesQuotaMb * MEGABYTE
-    const files = await openFileStore(join(config.data, FILES_FOLDER), database, quotaBytes)
+    const files = await openFileStore(
+      join(config.data, FILES_FOLDER),
+      database,
+      quotaBytes,
+      (err, workspace) =>
+        logger.warn(
+          { err, workspace },
+          'files are searched by their words alone: the embedding model failed',
+        ),
+    )
     const parts = assemble({ config, options, folder, sealer, files, store, live, stored, hasRoom, now })
     const { deps, route, recordPrices } = parts
     return {

@@ -77,7 +77,7 @@ export function createRun({
     mcp: createMcpAccess({ servers: config.mcpServers, resolve, now }),
     tokenPool: createTokenPool(),
     documents,
-    ocrModel: config.ocrModel,
+    fileModels: { ocr: config.ocrModel, embedding: config.embeddingModel },
     filesOf: files.searchOf,
     upstream: createUpstream({ maxInFlight: config.maxInFlight }),
     tokens: createTokens(),

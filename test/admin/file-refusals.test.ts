@@ -131,7 +131,7 @@ describe('a rejected upload leaves no file', () => {
     const before = kept()
     writeFileSync(join(folder, 'broken.part'), 'half')
     writeFileSync(join(folder, `file_${'f'.repeat(32)}`), 'no row')
-    await openFileStore(folder, admin.gateway.database, 1)
+    await openFileStore(folder, admin.gateway.database, 1, () => undefined)
     expect(kept()).toEqual(before)
   })
 })

@@ -52,7 +52,7 @@ const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): 
   web: noWeb,
   filesOf: () => noFiles,
   documents: { read: () => Promise.reject(new Error('there is no reader')), close: () => undefined },
-  ocrModel: 'mistral-ocr',
+  fileModels: { ocr: 'mistral-ocr', embedding: null },
   mcp: createMcpAccess({ servers: [], now: () => 0 }),
   tokenPool: { run: () => Promise.reject(new Error('there is no tokenizer')), close: () => undefined },
   fetchContent: never,

@@ -26,6 +26,7 @@ export const noFiles: FileSearch = {
 export const noTools: ToolAccess = {
   web: noWeb,
   files: noFiles,
+  embeddingModel: null,
   searchesItself: () => false,
   imageModel() {
     throw new Error('no models')

@@ -1,5 +1,5 @@
 import * as read from '../readers.ts'
-import { type Setting, setting } from '../setting.ts'
+import { optional, type Setting, setting } from '../setting.ts'
 
 /** Server tools: functions that the gateway runs for a model. */
 export const toolSettings = {
@@ -33,5 +33,12 @@ export const toolSettings = {
     read: read.text('the id of a model', (value) => value !== ''),
     meaning:
       'Reads the pages of PDFs for the engine `mistral-ocr` of the plugin `file-parser`: a model with the output `ocr`, or any model that sees.',
+  }),
+  embeddingModel: optional({
+    variable: 'SLUICE_EMBEDDING_MODEL',
+    type: 'model',
+    read: read.text('the id of a model', (value) => value !== ''),
+    meaning:
+      'Embedding model with which `file_search` finds passages by their meaning too. Unset: by their words alone. Embedding is paid by the request that searches.',
   }),
 } satisfies Record<string, Setting<unknown>>

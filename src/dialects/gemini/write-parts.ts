@@ -2,7 +2,7 @@ import type { Carrier } from '../../core/carrier.ts'
 import type { Annotation, InferenceEvent, JsonObject } from '../../core/events.ts'
 import { asObject, fieldsOf, isObject, isString, parseUnchecked } from '../../core/json.ts'
 import type { ReplyContext } from '../../core/result.ts'
-import { placeOf } from '../citation.ts'
+import { isFileCitation, placeOf } from '../citation.ts'
 import { longNames } from '../tool-names.ts'
 import { isOwnDetail, joinedDetails, sealDetails } from './signatures.ts'
 
@@ -103,6 +103,11 @@ function detailParts(detail: JsonObject, state: CandidateParts): JsonObject[] {
 }
 
 function cite(annotation: Annotation, { cited, lost }: CandidateParts): void {
+  if (isFileCitation(annotation)) {
+    const { fileId: url, filename: title, content, startIndex: start, endIndex: end } = annotation
+    cited.cite({ url, title, content, start, end })
+    return
+  }
   const { type, url, title, startIndex, endIndex } = annotation
   if (type !== 'url_citation' || !isString(url)) {
     lost.add('annotations')
@@ -169,6 +174,8 @@ function argumentsOf(json: string): JsonObject | undefined {
 interface Citation {
   url: string
   title: string
+  /** Of a file: the beginning of the passage. */
+  content?: string
   /** Characters of the text. */
   start: number
   end: number
@@ -202,10 +209,14 @@ function createCitedText(): CitedText {
       const chunks = new Map<string, number>()
       const groundingChunks: JsonObject[] = []
       const groundingSupports: JsonObject[] = []
-      for (const { url, title, start, end } of citations) {
+      for (const { url, title, content, start, end } of citations) {
         let at = chunks.get(url)
         if (at === undefined) {
-          at = groundingChunks.push({ web: { uri: url, title } }) - 1
+          const source = { uri: url, title }
+          at =
+            groundingChunks.push(
+              content === undefined ? { web: source } : { retrievedContext: { ...source, text: content } },
+            ) - 1
           chunks.set(url, at)
         }
         if (end <= start) continue

@@ -129,12 +129,16 @@ const isOwnTool = ({ id, tool_use_id }: JsonObject): boolean =>
 
 function withoutSealed(block: JsonObject, drop: Drop): JsonObject {
   const citations = asList(block.citations)
-  const own = citations.filter((citation) => !isObject(citation) || !isSealed(citation.encrypted_index))
+  const own = citations.filter((citation) => !isObject(citation) || !isOurs(citation))
   if (own.length === citations.length) return block
   drop('messages.content.citations')
   const { citations: _, ...rest } = block
   return own.length === 0 ? rest : { ...rest, citations: own }
 }
+
+/** Of a page of another provider's search, or of an uploaded file that the gateway has searched. */
+const isOurs = ({ encrypted_index, source }: JsonObject): boolean =>
+  isSealed(encrypted_index) || (isString(source) && /^file_[0-9a-f]{32}$/.test(source))
 
 /** An address whose content the gateway has fetched holds a data URL. */
 function withContent(block: JsonObject): JsonObject {

@@ -1,7 +1,8 @@
 import { dataUrlHead } from '../../core/data-url.ts'
-import type { Annotation, InferenceEvent, JsonObject } from '../../core/events.ts'
+import type { Annotation, FileCitation, InferenceEvent, JsonObject } from '../../core/events.ts'
 import { isString } from '../../core/json.ts'
 import { words } from '../../core/words.ts'
+import { isFileCitation } from '../citation.ts'
 import { createJsonEnd } from '../json-text.ts'
 import { seal } from '../opaque.ts'
 import { writeServerTool } from './write-server-tool.ts'
@@ -17,7 +18,7 @@ import { writeThoughts } from './write-thoughts.ts'
  * | reasoning, its details of Claude | `thinking` with its signature, `redacted_thinking` |
  * | details of others | `thinking` whose signature holds the detail, `redacted_thinking` whose data does (opaque.ts) |
  * | tool call | `tool_use` with `input_json_delta` |
- * | annotation | a citation of the text: `web_search_result_location`, or as it came |
+ * | annotation | a citation of the text: `web_search_result_location`, of a file `search_result_location`, or as it came |
  * | image | `image`: no block of Anthropic's replies, but one of its requests |
  * | audio, logprobs | none: `lost` names them |
  *
@@ -137,7 +138,7 @@ export function openText(state: BlockState): void {
 
 /** Citations of kinds that Anthropic does not have break its clients: they are left out, and named. */
 function addCitation(annotation: Annotation, state: BlockState): void {
-  const citation = citationOf(annotation)
+  const citation = citationOf(annotation, state)
   if (CITATIONS.has(citation.type)) cite(citation, state)
   else state.lost.add(`annotations.${String(citation.type)}`)
 }
@@ -154,7 +155,8 @@ function cite(citation: JsonObject, state: BlockState): void {
 }
 
 /** Anthropic's citations have their text and no place in it: the place is kept in the string that clients replay. */
-function citationOf(annotation: Annotation): JsonObject {
+function citationOf(annotation: Annotation, state: BlockState): JsonObject {
+  if (isFileCitation(annotation)) return fileCitation(annotation, state)
   const { url, title, content, startIndex, endIndex } = annotation
   if (!isString(url) || startIndex === undefined) return { ...annotation }
   return {
@@ -163,6 +165,20 @@ function citationOf(annotation: Annotation): JsonObject {
     title,
     cited_text: content ?? '',
     encrypted_index: seal({ start_index: startIndex, end_index: endIndex }),
+  }
+}
+
+/** A search result of one block, counted in the order in which the reply cites the files. */
+function fileCitation({ fileId, filename, content }: FileCitation, { citedFiles }: BlockState): JsonObject {
+  citedFiles.add(fileId)
+  return {
+    type: 'search_result_location',
+    source: fileId,
+    title: filename,
+    cited_text: content,
+    search_result_index: [...citedFiles].indexOf(fileId),
+    start_block_index: 0,
+    end_block_index: 1,
   }
 }
 

@@ -53,6 +53,8 @@ export interface BlockState {
   readonly waitingCalls: Map<number, Waiting>
   /** Citations that came before their text. */
   citations: JsonObject[]
+  /** Ids of uploaded files, in the order in which the reply cites them. */
+  readonly citedFiles: Set<string>
   /** The text of a refusal. */
   refusal: string
   /** Parts of the reply that this dialect cannot express, by name. */
@@ -79,6 +81,7 @@ export const newBlockState = (
   resumed: 0,
   waitingCalls: new Map(),
   citations: [],
+  citedFiles: new Set(),
   refusal: '',
   lost: new Set(),
 })

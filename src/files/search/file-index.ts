@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { asText, fieldsOf, objectsIn, textsIn } from '../../core/json.ts'
+import { asCount, asText, fieldsOf, objectsIn, textOf, textsIn } from '../../core/json.ts'
+import type { Embedded } from '../../db/file-vectors.ts'
 import { createPool, openWorker, TaskTimeout } from '../../threads/pool.ts'
-import type { IndexAnswer, IndexTask } from './task.ts'
+import type { IndexAnswer, IndexTask, QueryVector } from './task.ts'
 
 /** The indexes of all workspaces, each in a file of its own, made again when it is lost. All SQL runs in threads. */
 export interface IndexFiles {
@@ -12,7 +13,11 @@ export interface IndexFiles {
     ids: readonly string[],
     most: number,
     signal: AbortSignal,
+    meaning?: QueryVector,
   ): Promise<IndexAnswer>
+  /** Passages of these files without a vector of this model. */
+  lacking(workspaceId: string, model: string, ids: readonly string[], most: number): Promise<IndexAnswer>
+  embed(workspaceId: string, model: string, vectors: readonly Embedded[]): Promise<IndexAnswer>
   /** Reads a file; a file that is being read is not read twice. Never rejects: a failure is tried again with the next search. */
   add(workspaceId: string, file: IndexedFile): Promise<void>
   /** Forgets a file that was deleted. */
@@ -61,8 +66,16 @@ export function createIndexFiles(folder: string): IndexFiles {
   }
 
   return {
-    search: (workspaceId, query, ids, most, signal) =>
-      run(searching, { do: 'search', index: pathOf(workspaceId), query, ids, most }, signal),
+    search: (workspaceId, query, ids, most, signal, meaning) =>
+      run(
+        searching,
+        { do: 'search', index: pathOf(workspaceId), query, ids, most, ...(meaning && { meaning }) },
+        signal,
+      ),
+    lacking: (workspaceId, model, ids, most) =>
+      run(searching, { do: 'lacking', index: pathOf(workspaceId), model, ids, most }),
+    embed: (workspaceId, model, vectors) =>
+      run(searching, { do: 'embed', index: pathOf(workspaceId), model, vectors }),
     add(workspaceId, file) {
       const known = adding.get(file.id)
       if (known !== undefined) return known
@@ -96,7 +109,7 @@ const indexPool = (longestMs: number) =>
   })
 
 function readAnswer(answer: unknown): IndexAnswer {
-  const { found, refused, unknown, error } = fieldsOf(answer)
+  const { found, refused, unknown, lacking, error } = fieldsOf(answer)
   return {
     found: objectsIn(found).map(({ fileId, text, rank }) => ({
       fileId: asText(fileId) ?? '',
@@ -108,6 +121,7 @@ function readAnswer(answer: unknown): IndexAnswer {
       reason: asText(reason) ?? '',
     })),
     unknown: textsIn(unknown),
+    lacking: objectsIn(lacking).map(({ id, text }) => ({ id: asCount(id) ?? 0, text: textOf(text) })),
     error: asText(error) ?? null,
   }
 }

@@ -10,6 +10,8 @@ import type {
 import type { Db } from '../../db/database.ts'
 import { files } from '../../db/tables.ts'
 import type { IndexFiles } from './file-index.ts'
+import { type MeaningDeps, meaningOf } from './meaning.ts'
+import type { QueryVector } from './task.ts'
 
 /** Files of one search. */
 const MOST_FILES = 1_000
@@ -18,7 +20,7 @@ const READING_MS = 15_000
 /** Kinds that have no text. */
 const WITHOUT_TEXT = /^(?:image|audio|video|font)\//
 
-interface SearchDeps {
+interface SearchDeps extends Pick<MeaningDeps, 'onFailure'> {
   readonly db: Db
   readonly index: IndexFiles
   /** Where the bytes of a file are. */
@@ -30,6 +32,7 @@ export function createFileSearch(deps: SearchDeps): (workspaceId: string) => Fil
   const { db, index } = deps
   /** Workspaces whose index holds no file that was deleted by an earlier process. */
   const cleared = new Set<string>()
+  const meaning: MeaningDeps = { index, embedding: new Set(), onFailure: deps.onFailure }
 
   async function clear(workspaceId: string): Promise<void> {
     if (cleared.has(workspaceId)) return
@@ -48,7 +51,7 @@ export function createFileSearch(deps: SearchDeps): (workspaceId: string) => Fil
     },
     async find(wanted, signal) {
       await clear(workspaceId)
-      return find(workspaceId, wanted, signal, deps)
+      return find(workspaceId, wanted, signal, deps, meaning)
     },
   })
 }
@@ -76,21 +79,25 @@ async function filesOf(
 
 async function find(
   workspaceId: string,
-  { query, fileIds, isWanted, most }: WantedPassages,
+  { query, fileIds, isWanted, most, embedder }: WantedPassages,
   signal: AbortSignal,
   deps: SearchDeps,
+  meaningDeps: MeaningDeps,
 ): Promise<FoundPassages> {
   const rows = await filesOf(deps.db, workspaceId, fileIds)
   const isSearched = (file: SearchableFile): boolean => !WITHOUT_TEXT.test(file.mime_type) && isWanted(file)
   const searched = rows.slice(0, MOST_FILES).filter(isSearched)
   const byId = new Map(searched.map((file) => [file.id, file]))
-  const search = () => deps.index.search(workspaceId, query, [...byId.keys()], most, signal)
+  const ids = [...byId.keys()]
+  const search = (meaning?: QueryVector) => deps.index.search(workspaceId, query, ids, most, signal, meaning)
   let answer = await search()
   if (answer.unknown.length > 0) {
     const unread = answer.unknown.flatMap((id) => byId.get(id) ?? [])
     await read(workspaceId, unread, signal, deps)
-    answer = await search()
+    if (embedder === undefined) answer = await search()
   }
+  if (embedder !== undefined)
+    answer = await search(await meaningOf(query, workspaceId, ids, embedder, signal, meaningDeps))
   const nameOf = (id: string): string => byId.get(id)?.filename ?? id
   const best = answer.found[0]?.rank ?? -1
   return {

@@ -1,6 +1,7 @@
 import { type FileIndex, openFileIndex } from '../../db/file-index.ts'
 import { Refusal } from '../../tools/documents/bounds.ts'
 import { readDocument } from '../../tools/documents/read-document.ts'
+import { candidatesOf, fused } from './fused.ts'
 import { matchOf, passagesOf, wordsOf } from './passages.ts'
 import { type IndexAnswer, type IndexTask, NOTHING } from './task.ts'
 
@@ -39,13 +40,23 @@ function run(index: FileIndex, task: IndexTask, passages: Awaited<ReturnType<typ
     }
     case 'search': {
       const match = matchOf(task.query)
+      const { ids, most, meaning } = task
+      const byWords = match === null ? [] : index.search(match, ids, candidatesOf(task))
       return {
-        found: match === null ? [] : index.search(match, task.ids, task.most),
-        refused: index.refusals(task.ids),
-        unknown: index.unknown(task.ids),
-        error: null,
+        ...NOTHING,
+        found: (meaning === undefined
+          ? byWords
+          : fused([byWords, index.nearest(meaning.model, meaning.vector, ids, candidatesOf(task))])
+        ).slice(0, most),
+        refused: index.refusals(ids),
+        unknown: index.unknown(ids),
       }
     }
+    case 'lacking':
+      return { ...NOTHING, lacking: index.lacking(task.model, task.ids, task.most) }
+    case 'embed':
+      index.embed(task.model, task.vectors)
+      return NOTHING
   }
 }
 

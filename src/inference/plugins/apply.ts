@@ -36,7 +36,7 @@ export async function withPlugins<Opened extends Asked>(
     web: deps.web,
     measured: deps.measurements.of,
     documents: deps.documents,
-    ocrModel: deps.ocrModel,
+    ocrModel: deps.fileModels.ocr,
     fetchContent: (url, fetching) => contentAt(url, placeOf(url, request.body), fetchContent, fetching),
     async filtered(text) {
       const { text: clean, pipeline } = await filterText(text, family.caller)

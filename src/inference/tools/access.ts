@@ -12,11 +12,12 @@ import { resolve } from '../routing/resolve.ts'
 export const toolAccessOf = (
   caller: Caller,
   snapshot: Snapshot,
-  { web, filesOf }: Pick<RunDeps, 'web' | 'filesOf'>,
+  { web, filesOf, fileModels }: Pick<RunDeps, 'web' | 'filesOf' | 'fileModels'>,
 ): ToolAccess => ({
   web,
   searchesItself: (models) => searchesItself(models, snapshot),
   files: filesOf(caller.workspace.id),
+  embeddingModel: fileModels.embedding,
   imageModel: (name, place) => imageModel(name, place, caller, snapshot),
 })
 

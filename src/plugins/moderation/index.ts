@@ -1,4 +1,4 @@
-import { badRequest, GatewayError } from '../../core/errors.ts'
+import { badRequest, GatewayError, isCallersLimit } from '../../core/errors.ts'
 import type { FrameBatch, InferenceFrame, InferenceFrames, JsonObject } from '../../core/events.ts'
 import { fieldsOf, objectsIn, textOf } from '../../core/json.ts'
 import type { PluginOptions } from '../../core/plugin-options.ts'
@@ -86,7 +86,7 @@ async function refuseFlagged(
       data: { apply_to: side, ...data, ...(unjudged.length > 0 && { not_judged: unjudged }) },
     })
   const flag = await flagIn(texts, options, context).catch((error: unknown) => {
-    if (isLimit(error) || context.signal.aborted) throw error
+    if (isCallersLimit(error) || context.signal.aborted) throw error
     const reason = error instanceof Error ? error.message : String(error)
     if (options.on_error !== 'allow') throw notJudged(side, reason, error)
     stage(`not judged, and let through: ${reason}`)
@@ -96,17 +96,6 @@ async function refuseFlagged(
   if (flag !== null) throw flagged(flag, side)
   stage('nothing was flagged')
 }
-
-/**
- * A caller without money, or over a rate, is told so: it is not the fault of the moderation. What its provider or the
- * choice of it refuses is.
- */
-const isLimit = (error: unknown): boolean =>
-  error instanceof GatewayError &&
-  error.metadata?.provider_name === undefined &&
-  error.availability === undefined &&
-  LIMITS.includes(error.status)
-const LIMITS: readonly number[] = [402, 403, 429, 499]
 
 const notJudged = (side: string, reason: string, cause: unknown): GatewayError =>
   new GatewayError(

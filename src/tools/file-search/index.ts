@@ -1,6 +1,7 @@
 import { badRequest } from '../../core/errors.ts'
-import type { FoundPassages } from '../../core/file-search.ts'
-import { isText, type JsonObject } from '../../core/json.ts'
+import type { Facilities } from '../../core/facilities.ts'
+import type { Embedder, FoundPassages } from '../../core/file-search.ts'
+import { asList, isText, type JsonObject, objectsIn } from '../../core/json.ts'
 import { shownPassages } from '../../core/web-text.ts'
 import { oneTextTool } from '../description.ts'
 import { readParameters } from '../parameters.ts'
@@ -15,7 +16,7 @@ const MOST_IDS = 1_000
 const FILE_ID = /^file_[0-9a-f]{32}$/
 const RANKERS = ['auto', 'default-2024-11-15', 'default_2024_11_15', 'default-2024-08-21'] as const
 
-/** Searches the uploaded files of the caller's workspace by their words. */
+/** Searches the uploaded files of the caller's workspace, by their words and, if a model is set, by their meaning. */
 export const fileSearch: ServerTool = {
   name: 'file_search',
   describe(parameters, place) {
@@ -30,11 +31,12 @@ export const fileSearch: ServerTool = {
     const { fileIds, idsField } = readSearch(parameters, place)
     if (fileIds !== undefined) await files.check(fileIds, `${place}.${idsField}`)
   },
-  async run({ query }, { parameters, uses, signal, files, pay }) {
+  async run({ query }, { parameters, uses, signal, files, pay, serve, embeddingModel }) {
     if (!isText(query)) throw new Error('query must be a text')
     const { fileIds, most, isWanted, least, mostUses } = readSearch(parameters, 'parameters')
     if (uses >= mostUses) throw new Error(`no more than ${mostUses} searches are made for this request`)
-    const wanted = { query: query.slice(0, LONGEST_QUERY), fileIds, isWanted, most }
+    const embedder = embeddingModel === null ? undefined : embedderOf(embeddingModel, serve)
+    const wanted = { query: query.slice(0, LONGEST_QUERY), fileIds, isWanted, most, embedder }
     const found = await pay(
       { kind: 'tool', name: 'openrouter:file_search', engine: 'sluice', atMostNanoUsd: 0 },
       async (ended) => ({
@@ -58,6 +60,15 @@ export const fileSearch: ServerTool = {
     }
   },
 }
+
+/** Each call is a step of the request. */
+const embedderOf = (model: string, serve: Facilities['serve']): Embedder => ({
+  model,
+  async embed(texts) {
+    const { data } = await serve('embeddings', { model, input: texts }, { kind: 'tool' })
+    return objectsIn(data).map(({ embedding }) => new Float32Array(asList(embedding).map(Number)))
+  },
+})
 
 /** Files that are named at most. */
 const SHOWN_NAMES = 5

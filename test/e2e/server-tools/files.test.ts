@@ -4,9 +4,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isObject, objectsIn } from '../../../src/core/json.ts'
 import { openaiOf } from '../../file-setup.ts'
-import { API_KEY, MANAGEMENT_KEY } from '../../gateway.ts'
+import { API_KEY } from '../../gateway.ts'
 import { askAs, CALLERS } from '../../plugins/callers.ts'
-import { ask, calls, messageOf, STEP_USD, says, startTools } from './setup.ts'
+import { ask, calls, messageOf, STEP_USD, says, startTools, uploadTo } from './setup.ts'
 
 const { upstream, gateway, results } = await startTools({}, true)
 
@@ -14,23 +14,8 @@ const HANDBOOK = `${'Rules of the house. '.repeat(200)}\n\nThe aquarium is fed o
 const files = { handbook: '', prices: '', foreign: '' }
 let otherKey = ''
 
-async function upload(
-  name: string,
-  content: string | Uint8Array<ArrayBuffer>,
-  workspace = '',
-): Promise<string> {
-  const form = new FormData()
-  form.set('file', new File([content], name))
-  const path = `/api/v1/files${workspace && `?workspace_id=${workspace}`}`
-  const key = workspace ? MANAGEMENT_KEY : API_KEY
-  const response = await fetch(`${gateway.url}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}` },
-    body: form,
-  })
-  const { id } = await response.json()
-  return String(id)
-}
+const upload = (name: string, content: string | Uint8Array<ArrayBuffer>, workspace = '') =>
+  uploadTo(gateway, name, content, workspace)
 
 beforeAll(async () => {
   files.handbook = await upload('handbook.txt', HANDBOOK)

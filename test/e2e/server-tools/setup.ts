@@ -2,7 +2,7 @@
 import { beforeEach } from 'bun:test'
 import { isObject, objectsIn } from '../../../src/core/json.ts'
 import { gatewayOfFile } from '../../file-setup.ts'
-import type { GatewayOptions } from '../../gateway.ts'
+import { API_KEY, type Gateway, type GatewayOptions, MANAGEMENT_KEY } from '../../gateway.ts'
 import { type Answer, chunk, DONE, sse, startUpstream, USAGE, usageChunk } from '../../upstream.ts'
 
 export interface Call {
@@ -106,4 +106,24 @@ export async function messageOf(response: Response): Promise<string> {
   const json: unknown = await response.json()
   const error = isObject(json) && isObject(json['error']) ? json['error'] : {}
   return String(error['message'])
+}
+
+/** The id of an uploaded file. The gateway listens. */
+export async function uploadTo(
+  gateway: Gateway,
+  name: string,
+  content: string | Uint8Array<ArrayBuffer>,
+  workspace = '',
+): Promise<string> {
+  const form = new FormData()
+  form.set('file', new File([content], name))
+  const path = `/api/v1/files${workspace && `?workspace_id=${workspace}`}`
+  const key = workspace ? MANAGEMENT_KEY : API_KEY
+  const response = await fetch(`${gateway.url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: form,
+  })
+  const { id } = await response.json()
+  return String(id)
 }
