@@ -1,6 +1,6 @@
 /** The words of the uploaded files of one workspace (SQLite FTS5), for a thread of its own: it waits, and is synchronous. */
 import { openDerived, type SqliteFile } from './database.ts'
-import { type FileVectors, vectorsIn } from './file-vectors.ts'
+import { type FileVectors, type FoundText, vectorsIn } from './file-vectors.ts'
 
 export interface FileIndex extends FileVectors {
   /** Those of these files that the index does not know. */
@@ -22,13 +22,6 @@ export interface FileIndex extends FileVectors {
 interface IndexedText {
   readonly text: string
   readonly words: string
-}
-
-export interface FoundText {
-  readonly fileId: string
-  readonly text: string
-  /** The lower, the better. */
-  readonly rank: number
 }
 
 export interface Refused {

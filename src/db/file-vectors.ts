@@ -1,6 +1,5 @@
 /** The vectors of passages in the index of one workspace's files: 32-bit floats, of one model for each passage. */
 import type { SqliteFile } from './database.ts'
-import type { FoundText } from './file-index.ts'
 
 export interface FileVectors {
   /** Passages of these files that this model has not embedded, the oldest first. */
@@ -9,6 +8,13 @@ export interface FileVectors {
   embed(model: string, vectors: readonly Embedded[]): void
   /** The passages whose vectors are nearest to this one, which has length 1: nearest first, of at most 20,000. */
   nearest(model: string, vector: Float32Array, ids: readonly string[], most: number): FoundText[]
+}
+
+export interface FoundText {
+  readonly fileId: string
+  readonly text: string
+  /** The lower, the better. */
+  readonly rank: number
 }
 
 export interface Lacking {

@@ -1,4 +1,4 @@
-import type { FoundText } from '../../db/file-index.ts'
+import type { FoundText } from '../../db/file-vectors.ts'
 import type { IndexTask } from './task.ts'
 
 /** Of each way to search, if there are two. */

@@ -1,5 +1,5 @@
-import type { FoundText, Refused } from '../../db/file-index.ts'
-import type { Embedded, Lacking } from '../../db/file-vectors.ts'
+import type { Refused } from '../../db/file-index.ts'
+import type { Embedded, FoundText, Lacking } from '../../db/file-vectors.ts'
 
 /** What the thread of the index does. `index` is the path of the workspace's index. */
 export type IndexTask =
