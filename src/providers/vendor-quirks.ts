@@ -23,10 +23,10 @@ const FOREIGN_THOUGHTS = ['reasoning_content', 'reasoning_details', 'extra_conte
  */
 const CHAT_MODELS = /-chat(?:-|$)|-search-(?:api|preview)|^o1-(?:mini|preview)/
 
-/** Of OpenAI, Azure and Groq. Not yet compared with their pages. */
+/** OpenAI's guide to speech to text and its errors (`oga`), read 2026-11-23; Azure's and Groq's lists are within it. */
 const AUDIO_FORMATS = words('flac m4a mp3 mp4 mpeg mpga oga ogg wav webm')
 export const OPENAI_RECORDINGS = { mostBytes: 25_000_000, formats: AUDIO_FORMATS }
-/** Of a paid account. */
+/** console.groq.com/docs/speech-to-text, 2026-11-23: 25 MB for a free account, 100 MB for a paid one. */
 export const GROQ_RECORDINGS = { mostBytes: 100_000_000, formats: AUDIO_FORMATS }
 
 /** Azure serves models of other labs too; their reasoning is in chat completions, as their labs write it (2026). */

@@ -56,7 +56,10 @@ const gateway = await startGateway({
       { id: 'whisper-1' },
       { id: 'dall-e-3' },
       { id: 'gpt-image-1' },
+      { id: 'gpt-image-1.5' },
       { id: 'gpt-image-2' },
+      { id: 'voyage-4-lite' },
+      { id: 'voyage-law-2' },
     ]),
     entry(
       'talk',
@@ -134,6 +137,16 @@ const rows: Row[] = [
     400,
     'plain JSON alone',
   ],
+  [
+    '/embeddings',
+    { input: 'a', dimensions: 512 },
+    'voyage-law-2',
+    'voyage-4-lite',
+    400,
+    'vectors of 1024 numbers',
+  ],
+  ['/images', { prompt: 'a', size: '1536x864' }, 'gpt-image-1.5', 'gpt-image-2', 400, '"size" is 1536x864'],
+  ['/images', { prompt: 'a', size: '1792x1024' }, 'gpt-image-1.5', 'dall-e-3', 400, '"size" is 1792x1024'],
   ['/images', { prompt: 'a', n: 2 }, 'dall-e-3', 'gpt-image-1', 400, 'at most 1 image at a time'],
   ['/images', { prompt: 'a', size: '1792x1024' }, 'gpt-image-1', 'dall-e-3', 400, '"size" is 1792x1024'],
   [
@@ -203,6 +216,20 @@ test.each([
     [],
     expect.stringContaining(sentence),
   ])
+})
+
+test.each([
+  ['3840x2160', 200],
+  ['2160x3840', 200],
+  ['2K', 200],
+  ['auto', 200],
+  ['1000x1000', 400],
+  ['3200x1024', 400],
+  ['3840x2176', 400],
+  ['4096x2048', 400],
+])('gpt-image-2 makes %s: %d', async (size, status) => {
+  const reply = await gateway.call('/images', { prompt: 'a', size, model: 'gpt-image-2' })
+  expect([reply.status, (await reply.text()).includes('multiples of 16')]).toEqual([status, status === 400])
 })
 
 test('tokens are counted for a prompt of any length, and not at an endpoint that sees no images', async () => {
