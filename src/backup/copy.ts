@@ -51,7 +51,7 @@ export function copyOwn(from: string, to: string, links: Links): void {
 
 const PIECE_BYTES = 1024 * 1024
 
-/** Text of a regular file that is no link. Throws a sentence for anything else, and beyond `mostBytes`. */
+/** Text of a regular file that is not a link. Throws a sentence for anything else, and beyond `mostBytes`. */
 export function readRegular(path: string, mostBytes: number): string {
   const file = openRegular(path, 'refused')
   try {

@@ -89,7 +89,7 @@ function parse(text: string, root: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new CommandError(EXIT.unreachable, `What answers at ${root} is no Sluice: set SLUICE_URL`)
+    throw new CommandError(EXIT.unreachable, `What answers at ${root} is not a Sluice: set SLUICE_URL`)
   }
 }
 

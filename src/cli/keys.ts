@@ -143,7 +143,7 @@ async function findKey(client: Client, reference: string): Promise<Key> {
 function readKeys(body: unknown, { root }: Client): Key[] {
   const data = isRecord(body) ? body['data'] : undefined
   if (!Array.isArray(data))
-    throw new CommandError(EXIT.unreachable, `What answers at ${root} is no Sluice: set SLUICE_URL`)
+    throw new CommandError(EXIT.unreachable, `What answers at ${root} is not a Sluice: set SLUICE_URL`)
   return data.flatMap((record: unknown) => readKey(record) ?? [])
 }
 

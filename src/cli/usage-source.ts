@@ -120,7 +120,7 @@ export async function remoteUsage(client: Client, by: Split, period: Period): Pr
   const result = isRecord(answer) && isRecord(answer['data']) ? answer['data'] : {}
   const rows = result['data']
   if (!Array.isArray(rows) || !isRecord(result['metadata']))
-    throw new CommandError(EXIT.unreachable, `What answers at ${client.root} is no Sluice: set SLUICE_URL`)
+    throw new CommandError(EXIT.unreachable, `What answers at ${client.root} is not a Sluice: set SLUICE_URL`)
   const names = await namesOf(client, by)
   const lines = rows.filter(isRecord).map((row) => lineOf(row, column, names))
   return { lines, isCut: result['metadata']['truncated'] === true }

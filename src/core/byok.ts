@@ -17,7 +17,7 @@ export interface ByokKey {
   readonly isByokOnly: boolean
   /** Agreed with the provider; null: as the endpoint's record has it. */
   readonly declaredZdr: boolean | null
-  /** Lists: null is no restriction. Models by id or canonical slug. */
+  /** Lists: null: no restriction. Models by id or canonical slug. */
   readonly allowedKeyHashes: ReadonlySet<string> | null
   readonly allowedModels: ReadonlySet<string> | null
   readonly allowedUserIds: ReadonlySet<string> | null

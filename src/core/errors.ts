@@ -156,7 +156,7 @@ const unwritten = (what: string, cause: unknown): GatewayError =>
  * - `credential`: our key was refused (401, 402, 403)
  * - `caller`: the request itself is at fault, at every endpoint
  * - `unsuitable`: this endpoint cannot serve the request; another may (unknown model, context length, its own moderation)
- * - `malformed`: 200 with something that is no answer
+ * - `malformed`: 200 with something that is not an answer
  * - `truncated`: the reply ended without a finish
  * - `capacity`: our own bulkhead for this provider is full
  */

@@ -52,7 +52,7 @@ export interface JournalEntry {
   /** Milliseconds since 1970: decides the window that the request books to. */
   readonly startedAt: number
   readonly promptTokensEstimate: number
-  /** What of the prompt is no text: images and videos, and recordings; absent: nothing, or it is not known. */
+  /** What of the prompt is not text: images and videos, and recordings; absent: nothing, or it is not known. */
   readonly promptMedia?: PromptMedia
   /** The estimated cost of the prompt, which is charged after a crash. */
   readonly promptCostNanoUsd: number

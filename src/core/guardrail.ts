@@ -10,7 +10,7 @@ import type { RateLimits } from './rate-limits.ts'
 export interface GuardrailRecord {
   readonly id: string
   readonly name: string
-  /** Lists: null is no restriction. Models by id or canonical slug, providers by slug; other names are listed too. */
+  /** Lists: null: no restriction. Models by id or canonical slug, providers by slug; other names are listed too. */
   readonly allowedModels: ReadonlySet<string> | null
   readonly ignoredModels: ReadonlySet<string> | null
   readonly allowedProviders: ReadonlySet<string> | null

@@ -137,7 +137,7 @@ export function formatPrices(prices: Prices): WrittenPrices {
   return written
 }
 
-/** The inverse of `formatPrices`. A text that is no price goes to `onError`, whose default is to throw a `RangeError`. */
+/** The inverse of `formatPrices`. A text that is not a price goes to `onError`, whose default is to throw a `RangeError`. */
 export function parsePrices(
   written: Readonly<Partial<Record<PriceName, string | undefined>>>,
   onError: (name: PriceName, error: unknown) => void = (_, error) => {

@@ -36,7 +36,7 @@ export interface ProviderRecord {
   readonly alsoSpeaks?: readonly DialectName[]
   /** Includes the version segment; no trailing slash. */
   readonly baseUrl: string
-  /** The version of its API that calls name (Azure); absent: the one that needs no name. */
+  /** The API version that calls name (Azure). Absent: calls name none. */
   readonly apiVersion?: string
   /** The header of the credential; default `authorization: Bearer …`. */
   readonly credentialHeader?: { readonly name: string; readonly prefix: string }

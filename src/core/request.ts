@@ -205,7 +205,7 @@ export interface InferenceRequest extends RoutedRequest {
   carrier?: Carrier
   /** Pages of the web that were given to the model: a link to one of them in the answer becomes a citation. */
   sources?: readonly SearchResult[]
-  /** The files that were read for the model, as the reply tells a caller of chat. */
+  /** The files that were read for the model, as annotations of a chat reply. */
   fileAnnotations?: readonly JsonObject[]
   /** The caller's client breaks on events that the vendor of its dialect does not send. */
   strictEvents?: boolean

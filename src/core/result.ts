@@ -136,6 +136,6 @@ export interface PublicError {
   status: number
   message: string
   metadata?: JsonObject | undefined
-  /** Of the reply, `retry-after` among them. */
+  /** Headers of the reply, including `retry-after`. */
   headers?: Readonly<Record<string, string>> | undefined
 }

@@ -18,7 +18,7 @@ const fields = {
     audited: true,
   },
   sealed_key: field.hidden(text().notNull()),
-  disabled: field.withDefault(flag('Whether it is left unused; default false.'), false),
+  disabled: field.withDefault(flag('Whether it is disabled; default false.'), false),
   is_fallback: field.withDefault(
     flag("Whether it is tried after the gateway's own credentials instead of before them; default false."),
     false,

@@ -49,7 +49,7 @@ const fields = {
     ),
     audited,
   },
-  disabled: field.withDefault(flag('Whether it is left unused; default false.'), false),
+  disabled: field.withDefault(flag('Whether it is disabled; default false.'), false),
   sort_order: field.withDefault(order, 0),
   weight: field.optional(share),
   created_at: field.createdInstant(),

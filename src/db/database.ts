@@ -205,7 +205,7 @@ export function unreadable(path: string, cause: unknown): Error {
   const words = cause instanceof Error ? cause.message : String(cause)
   const message = isClosedToUs(cause)
     ? `The database ${path} cannot be opened: ${words}`
-    : `The database ${path} cannot be read: it is damaged or is no SQLite database (${words}). Put a copy in its place`
+    : `The database ${path} cannot be read: it is damaged or is not an SQLite database (${words}). Put a copy in its place`
   return new Error(message, { cause })
 }
 

@@ -66,7 +66,7 @@ const fields = {
   reset_interval: field.optional(
     oneOf<LimitReset>(
       ['daily', 'weekly', 'monthly'],
-      'When the budget starts anew: at 00:00 UTC, weeks on Monday, months on the 1st.',
+      'When the budget resets: at 00:00 UTC, weeks on Monday, months on the 1st.',
     ),
   ),
   plugins: field.optional(pluginRules),

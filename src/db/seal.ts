@@ -31,7 +31,7 @@ export interface Place {
   sentTo?: readonly string[]
 }
 
-/** Where a workspace's own key of a provider is sealed to. */
+/** The place that a BYOK key is sealed to. */
 export const byokPlace = (row: { id: string; workspace_id: string; provider: string }): Place => ({
   table: 'byok_keys',
   column: 'sealed_key',

@@ -4,7 +4,7 @@ import type { Report } from './report.ts'
 
 export interface LinkOptions {
   readonly opening: Opening
-  /** What a thread is told first: all destinations. */
+  /** The first message to a thread: all destinations. */
   lanes(): ToWorker
   onReports(reports: readonly Report[]): void
   /** The thread ended by an error; it is started again after `retryMs`. */

@@ -28,7 +28,7 @@ function positionOf(id: string): number | null {
   return Number.parseInt(time, 16) * IDS_OF_MILLISECOND + Number.parseInt(counter, 16)
 }
 
-/** Sorts behind every id with this position. */
+/** Sorts after every id with this position. */
 function idAfter(position: number): string {
   const time = Math.floor(position / IDS_OF_MILLISECOND)
   const counter = position % IDS_OF_MILLISECOND

@@ -29,7 +29,7 @@ export const withTexts = (facts: RuleFacts, { input, output }: ExportContent): R
 
 const filled = (text: string | null): string | null => (text === '' ? null : text)
 
-/** Members that name something, and are no text of the conversation. */
+/** Members that name something, and are not text of the conversation. */
 const NAMES = new Set([
   'role',
   'type',

@@ -13,7 +13,7 @@ export const urlCitation = (url: string, title: unknown, content: unknown, place
   ...places,
 })
 
-/** A place in the text; 0 for a value that is no integer. */
+/** A place in the text; 0 for a value that is not an integer. */
 export const placeOf = (value: unknown): number => (Number.isSafeInteger(value) ? Number(value) : 0)
 
 export const isUrlCitation = (annotation: Annotation): annotation is UrlCitation =>

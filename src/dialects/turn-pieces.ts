@@ -1,6 +1,6 @@
 import type { InferenceFrame, JsonObject, ReasoningDetail } from '../core/events.ts'
 
-/** A piece of what a model said, in its order. Its calls follow all pieces. */
+/** A piece of a model's output, in order. Its calls follow all pieces. */
 export type TurnPiece =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thought'; readonly details: readonly ReasoningDetail[] }

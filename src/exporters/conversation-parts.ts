@@ -19,7 +19,7 @@ function textPart(content: unknown): MessagePart {
   return { type: 'text', content: typeof content === 'string' ? content : jsonText(content) }
 }
 
-/** Images, sounds and files have no bytes here, so they are no `blob`, whose content the schema requires. */
+/** Images, sounds and files have no bytes here, so they are not `blob`, whose content the schema requires. */
 const mediaPart = (mimeType: string, size: number, kind = ''): MessagePart => ({
   type: 'media',
   modality: modalityOf(mimeType, kind),

@@ -59,7 +59,7 @@ export interface DestinationCall {
 export interface DeliveryReply {
   readonly status: number
   readonly headers: Headers
-  /** At most 64 KiB of it. Never shown to anyone: it is a stranger's text. */
+  /** At most 64 KiB of it. Never shown or logged: its text is not trusted. */
   readonly body: Uint8Array
 }
 

@@ -84,7 +84,7 @@ export async function openFileStore(
     open: (id) => Bun.file(pathOf(id)),
     async remove(id, workspaceId) {
       await rm(pathOf(id), { force: true })
-      // What fails here is removed with the first search after the next start.
+      // A file that cannot be removed here is removed with the first search after the next start.
       await index.remove(workspaceId, id).catch(() => undefined)
     },
     searchOf: createFileSearch({ db, index, pathOf, onFailure: onSearchFailure }),

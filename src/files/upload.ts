@@ -43,7 +43,7 @@ export async function receiveUpload(request: Request, path: string, limitBytes: 
 const broken = (cause: unknown): GatewayError =>
   cause instanceof Error && 'syscall' in cause
     ? (storageFailure(cause) ?? new GatewayError(500, 'The file could not be kept', { cause }))
-    : badRequest('The request body broke off before its end, or is no well-formed form')
+    : badRequest('The request body broke off before its end, or is not a well-formed form')
 
 async function receive(
   body: ReadableStream<Uint8Array>,

@@ -15,7 +15,7 @@ export const isForm = (headers: Headers): boolean =>
 
 /**
  * The body as a form, counted as it arrives. Throws a `GatewayError`: 413 beyond `limitBytes`, 400 for anything that
- * is no form.
+ * is not a form.
  */
 export async function readForm(incoming: Incoming, limitBytes: number): Promise<FormData> {
   const type = incoming.request.headers.get('content-type') ?? ''

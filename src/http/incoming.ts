@@ -35,7 +35,7 @@ export interface Incoming {
   model: string | null
   /** Why the gateway refused it; `envelope.ts`. */
   refusal: Refusal | null
-  /** The person whose session it came with; `caller.ts`. */
+  /** The person whose session sent the request; set in `caller.ts`. */
   userId: string | null
   /** The session of its cookie; undefined until it is looked up; `SessionSource`. */
   session: Session | null | undefined

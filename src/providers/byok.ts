@@ -34,7 +34,7 @@ export function readByokKey(
 
 function readAccessKey(id: string, text: string): { credential: CredentialRecord } | { problem: string } {
   const fields = parsed(text)
-  if (fields === undefined) return { problem: 'is no JSON' }
+  if (fields === undefined) return { problem: 'is not JSON' }
   const wordOf = (...names: readonly string[]): string | undefined => {
     const value = names.map((name) => fields[name]).find((one) => typeof one === 'string')
     return typeof value === 'string' && isHeaderValue(value.trim()) ? value.trim() : undefined

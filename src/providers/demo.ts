@@ -38,7 +38,7 @@ export const demoProvider = (defaults: ProviderDefaults): ProviderRecord => ({
   isLocal: true,
 })
 
-/** The model's record: free, with zero data retention and text that anyone may use. */
+/** The model's record: free, with zero data retention and text that is free to use. */
 export const demoOffer: ModelOffer = {
   endpoint: {
     id: MODEL_ID,

@@ -63,7 +63,7 @@ const PEM = /-----BEGIN PRIVATE KEY-----[A-Za-z0-9+/=\s]+-----END PRIVATE KEY---
 export function readGoogleAccount(text: string): { account: GoogleAccount } | { problem: string } {
   const parsed = parseJson(text)
   if (parsed === undefined) {
-    return { problem: 'is no JSON: give the key file of a service account as it was downloaded' }
+    return { problem: 'is not JSON: give the key file of a service account as it was downloaded' }
   }
   const { type, token_uri, ...file } = fieldsOf(parsed)
   const tokenUrl = isText(token_uri) ? token_uri : TOKEN_URL

@@ -119,7 +119,7 @@ export async function askForToken(
 function tokenIn(body: unknown, now: number): AccessToken {
   const { access_token: value, expires_in } = fieldsOf(body)
   if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) {
-    throw new UpstreamError('malformed', 'the token endpoint answered with something that is no token')
+    throw new UpstreamError('malformed', 'the token endpoint answered with something that is not a token')
   }
   const seconds = Number(expires_in)
   const lifetime = Number.isFinite(seconds) && seconds > 0 ? seconds : USUAL_LIFETIME_S

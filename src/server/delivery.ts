@@ -107,7 +107,7 @@ const DELIVERY = {
   userAgent: null,
 } as const
 
-/** Our own telemetry is no resource: its events are in the log alone. */
+/** Our own telemetry is not a resource: its events are in the log alone. */
 async function record(
   deps: Parameters<typeof change>[0],
   { verb, destination, details }: DeliveryEvent,

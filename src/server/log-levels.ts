@@ -41,7 +41,7 @@ export function openLogLevels(logger: Logger, now: () => number): OpenLogLevels 
     const ended = [...untilOf].filter(([, until]) => until <= now()).map(([area]) => area)
     for (const area of ended) reset(area)
     if (ended.length > 0)
-      logger.info({ areas: ended }, 'the log levels of these areas are the usual ones again')
+      logger.info({ areas: ended }, 'the log levels of these areas are back to SLUICE_LOG_LEVEL')
     schedule()
   }
 

@@ -1,6 +1,6 @@
 import type { ModelDirectory, ProviderRecord } from '../core/snapshot.ts'
 
-/** Reads lists of names that people wrote: null is no restriction. */
+/** Reads lists of names that people wrote: null: no restriction. */
 export interface Named {
   /** With the id of each model that a name leads to, under every name that requests may use. */
   models(list: Iterable<string> | null): ReadonlySet<string> | null

@@ -3,7 +3,7 @@ import { GatewayError } from '../core/errors.ts'
 export interface PoolOptions<Task, Result> {
   /** Starts a worker. It answers each message with one message. */
   open(): Worker
-  /** Checks the type of an answer; throws for what is no result. */
+  /** Checks the type of an answer; throws for what is not a result. */
   read(answer: unknown): Result
   /** Memory of the task that moves to the worker and is not copied; absent: none. */
   transfer?(task: Task): ArrayBuffer[]

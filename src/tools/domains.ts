@@ -13,7 +13,7 @@ import type { SearchOptions } from './web-search/engine.ts'
 const DOMAIN = /^(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]{0,250}[a-z0-9_])?(?:\/[^\s?#]{0,500})?$/
 const MOST_DOMAINS = 100
 
-/** The patterns in lower case. Throws a 400 that names the place of a pattern that is none. */
+/** The patterns in lower case. Throws a 400 that names the place of an invalid pattern. */
 export function readDomains(patterns: readonly string[] | null | undefined, path: string): readonly string[] {
   if (!patterns) return []
   if (patterns.length > MOST_DOMAINS) throw badRequest(`has more than ${MOST_DOMAINS} domains`, path)

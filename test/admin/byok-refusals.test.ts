@@ -39,7 +39,7 @@ runScenarios('POST /byok refuses', () => admin.handler, [
   post('a key with a line break', { key: `${SECRET}\n${SECRET}` }, 400, ['key: contains characters']),
   post('a key that is too long', { key: 'k'.repeat(16_385) }, 400, ['key']),
   post('half a key of AWS', { provider: 'amazon-bedrock', key: '{"accessKeyId":"Canary"}' }, 400, ['lacks']),
-  post('a broken service account', { provider: 'google-vertex', key: '{"type":"Canary"' }, 400, ['no JSON']),
+  post('a broken service account', { provider: 'google-vertex', key: '{"type":"Canary"' }, 400, ['not JSON']),
   post(
     'a service account with a foreign token_uri',
     {

@@ -71,7 +71,7 @@ test('PATCH /keys/{hash}', async () => {
   )
 })
 
-test('bodies that are no JSON', async () => {
+test('bodies that are not JSON', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), (bytes) =>
       expectAnswer({

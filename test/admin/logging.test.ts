@@ -85,7 +85,7 @@ describe('levels by area', () => {
     expect((await areas()).ledger).toEqual({ level: 'trace', until: null })
     expect(lines).toContainEqual(
       expect.objectContaining({
-        msg: 'the log levels of these areas are the usual ones again',
+        msg: 'the log levels of these areas are back to SLUICE_LOG_LEVEL',
         areas: expect.arrayContaining(['ledger']),
       }),
     )

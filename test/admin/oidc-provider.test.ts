@@ -17,7 +17,7 @@ describe('a provider that fails', () => {
     ],
     ['names no token endpoint', () => Object.assign(oidc.provider, { discovery: { token_endpoint: null } })],
     [
-      'names an endpoint that is no address',
+      'names an endpoint that is not an address',
       () => Object.assign(oidc.provider, { discovery: { jwks_uri: 'file:///etc/passwd' } }),
     ],
   ]

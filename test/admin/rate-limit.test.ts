@@ -36,7 +36,7 @@ test('a key that calls administration too often waits; others and inference do n
     body: { model: 'sluice/demo', messages: [{ role: 'user', content: 'Hi' }] },
   })
   expect(asked.status).toBe(200)
-  // The catalogue is no administration.
+  // The catalogue is not administration.
   expect(await statuses('/models/count', MANAGEMENT_KEY, 30)).toEqual({ 200: 30 })
   now += 3_000
   expect(await statuses('/keys', MANAGEMENT_KEY, 5)).toEqual({ 200: 1, 429: 4 })

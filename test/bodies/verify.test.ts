@@ -71,11 +71,11 @@ test.each(damages)('%s is told', (_, sql, says) => {
   expect(verifyBodies(started.path)?.differences).toEqual([expect.stringContaining(says)])
 })
 
-test('no file is nothing to tell; one that is no database is told', () => {
+test('no file is nothing to tell; one that is not a database is told', () => {
   expect(verifyBodies(join(started.folder, 'none.db'))).toBeNull()
   const path = join(started.folder, 'text.db')
   writeFileSync(path, 'no database at all, but long enough to be looked at'.repeat(40))
   expect(verifyBodies(path)?.differences).toEqual([
-    expect.stringContaining('damaged or is no SQLite database'),
+    expect.stringContaining('damaged or is not an SQLite database'),
   ])
 })

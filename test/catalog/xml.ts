@@ -47,7 +47,7 @@ const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"'
 function decoded(text: string): string {
   return text.replace(/&(\w+;)?/g, (entity, name?: string) => {
     const character = ENTITIES[name?.slice(0, -1) ?? '']
-    if (character === undefined) throw new Error(`${entity} is no entity`)
+    if (character === undefined) throw new Error(`${entity} is not an entity`)
     return character
   })
 }

@@ -25,7 +25,7 @@ const states: {
   {
     what: 'no database',
     make: (path) => writeFileSync(path, 'no database at all '.repeat(400)),
-    verify: [1, 'is damaged or is no SQLite database'],
+    verify: [1, 'is damaged or is not an SQLite database'],
     doctor: 'problem  stored responses: The database',
     serves: false,
   },

@@ -29,7 +29,7 @@ export const TRANSCRIPT = 'Tides are high.'
 
 const usage = { prompt_tokens: 8, total_tokens: 8 }
 
-/** The routes of OpenAI's that are no conversation. */
+/** The routes of OpenAI's that are not conversations. */
 const OPERATIONS: Readonly<Record<string, (body: JsonObject) => Response>> = {
   '/embeddings': ({ input, encoding_format }) => {
     const embedding =

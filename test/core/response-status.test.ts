@@ -32,6 +32,6 @@ test('what is final has an end, and two ends are answers', () => {
   expect(RESPONSE_STATUSES.filter(isAnswered)).toEqual(['completed', 'incomplete'])
 })
 
-test.each(['', 'done', 'constructor', null, 3])('%p is no status', (value) => {
+test.each(['', 'done', 'constructor', null, 3])('%p is not a status', (value) => {
   expect(isResponseStatus(value)).toBe(false)
 })

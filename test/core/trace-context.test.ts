@@ -76,7 +76,7 @@ describe('the trace of a body', () => {
     expect(traceNamed(header, '')).toBe(header)
   })
 
-  test('is hashed if it is no id', () => {
+  test('is hashed if it is not an id', () => {
     for (const text of ['order 7', '0'.repeat(32), TRACE.slice(1), `${TRACE}0`]) {
       const { traceId } = traceNamed(header, text)
       expect(traceId).toMatch(/^[0-9a-f]{32}$/)

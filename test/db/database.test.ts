@@ -134,7 +134,7 @@ test.each(damages)('$what is refused with one sentence and not changed', ({ dama
   const bytes = damage(readFileSync(path))
   writeFileSync(path, bytes)
   expect(() => openDatabase(path)).toThrow(
-    `The database ${path} cannot be read: it is damaged or is no SQLite database`,
+    `The database ${path} cannot be read: it is damaged or is not an SQLite database`,
   )
   expect(readFileSync(path).equals(bytes)).toBe(true)
 })

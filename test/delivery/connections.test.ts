@@ -6,7 +6,7 @@ import { createWorld } from './world.ts'
 
 const healthy = startVendor()
 
-/** A server that is no destination: `onConnection` does with each connection what the test wants. */
+/** A server that is not a destination: `onConnection` does with each connection what the test wants. */
 async function startSockets(onConnection: (socket: Socket) => void) {
   const sockets: Socket[] = []
   const server = createServer((socket) => {

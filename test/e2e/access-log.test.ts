@@ -140,7 +140,7 @@ test('a client that disconnects in mid-stream', async () => {
   expect(await theLine()).toMatchObject({ ...GENERATED, status: 200, cancelled: true })
 })
 
-test('a request that is no inference names its caller too, refused or not', async () => {
+test('a request that is not inference names its caller too, refused or not', async () => {
   await gateway.manage('GET', '/keys')
   expect(await theLine()).toMatchObject({ path: '/api/v1/keys', status: 200, key: 'tes...hij' })
   lines = []

@@ -134,7 +134,7 @@ export const UNKNOWN: readonly Row[] = [
     'an item',
     '/responses',
     items({ type: 'hologram' }),
-    'input[0].type: "hologram" is no type of an item',
+    'input[0].type: "hologram" is not a type of an item',
   ),
   row('a part', '/responses', itemParts({ type: 'hologram' }), 'input[0].content[0].type: must be one of'),
   row(

@@ -50,7 +50,7 @@ describe.each([
   ['contradicting fields', CONTRADICTIONS],
   ['unknown types', UNKNOWN],
   ['results of tool calls', RESULTS],
-  ['data that is no image', IMAGES],
+  ['data that is not an image', IMAGES],
 ] as const)('%s are rejected', (_, rows) => {
   // The provider makes no difference.
   const models = ['tiny', 'tiny-claude', 'tiny-gemini', 'tiny-o']

@@ -108,7 +108,7 @@ describe('embeddings', () => {
   })
 
   test.each([1e300, -1, '9', null, 9_007_199_254_740_991])(
-    '%p tokens are no count',
+    '%p tokens are not a count',
     async (prompt_tokens) => {
       first.on('vec', answer([[1]], { prompt_tokens }))
       const reply = await gateway.call('/embeddings', { model: 'vec', input: 'abcdef', ...only('one') })

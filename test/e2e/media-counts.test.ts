@@ -31,7 +31,7 @@ const recordOf = async (response: Response) => {
   return (await (await gateway.call(`/generation?id=${id}`)).json()).data
 }
 
-test('what of the prompt and of the answer is no text is counted', async () => {
+test('what of the prompt and of the answer is not text is counted', async () => {
   const message = { role: 'assistant', content: 'Look', images: [image] }
   upstream.on('seer', unary('', { choices: [{ index: 0, message, finish_reason: 'stop' }] }))
   expect(await recordOf(await gateway.call('/chat/completions', ask()))).toMatchObject({

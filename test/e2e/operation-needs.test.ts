@@ -3,7 +3,7 @@ import { objectOf } from '../../src/http/json.ts'
 import { startGateway } from '../gateway.ts'
 
 /**
- * What a request that is no conversation needs of its endpoint. A row names the model that is known not to have it, and one
+ * What a request that is not a conversation needs of its endpoint. A row names the model that is known not to have it, and one
  * that has it: with both in `models` the second is called; with the first alone none is, and the error says why.
  */
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type Gateway, startGateway } from '../gateway.ts'
 
-/** What holds for every route that is no conversation, as it does for chat: one table, each route a row. */
+/** What holds for every route that is not a conversation, as it does for chat: one table, each route a row. */
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 type Answer = () => Response

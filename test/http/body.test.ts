@@ -65,11 +65,11 @@ describe('numbers', () => {
       expect(await failing(text)).toBe(`The request body holds a number of more than ${MAX_JSON_RUN} digits`)
   })
 
-  test('blanks are no number', () => {
+  test('blanks are not a number', () => {
     expect(parseJsonObject(bytes(`{"a":${' '.repeat(2 * MAX_JSON_RUN)}1}`))).toEqual({ a: 1 })
   })
 
-  test('long strings are no numbers', () => {
+  test('long strings are not numbers', () => {
     expect(parseJsonObject(bytes(`{"a":"${' '.repeat(2 * MAX_JSON_RUN)}"}`))).toHaveProperty('a')
   })
 

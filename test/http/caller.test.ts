@@ -23,7 +23,7 @@ describe('authenticate', () => {
     expect(caller).toMatchObject({ key: { label: expect.any(String) }, workspace })
   })
 
-  test('a key of a workspace that is gone is no key', () => {
+  test('a key of a workspace that is gone is not a key', () => {
     const orphan = { ...snapshot, workspacesById: new Map() }
     expect(() =>
       authenticate(incomingOf(requestWith({ authorization: `Bearer ${key}` })), orphan, 'any', 0),
@@ -124,7 +124,7 @@ describe('originOf', () => {
       { origin: 'http://b.example' },
     ],
     ['the other title', { 'x-openrouter-title': 'Other' }, { title: 'Other' }],
-    ['a referer that is no address', { 'http-referer': 'my app' }, { httpReferer: 'my app', origin: '' }],
+    ['a referer that is not an address', { 'http-referer': 'my app' }, { httpReferer: 'my app', origin: '' }],
     ['a referer of another scheme', { 'http-referer': 'javascript:alert(1)' }, { origin: '' }],
     ['blanks', { 'x-title': '   ', 'x-openrouter-title': 'Other' }, { title: 'Other' }],
   ]

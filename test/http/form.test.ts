@@ -69,7 +69,7 @@ test('a thousand parts are read, more are refused before they are parsed', async
   }
 })
 
-test('the headers of a part have at most 16 kB; file contents that look like a boundary are no part', async () => {
+test('the headers of a part have at most 16 kB; file contents that look like a boundary are not part', async () => {
   const named = (name: string, content: string): Request =>
     post(
       `--x\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${content}\r\n--x--\r\n`,

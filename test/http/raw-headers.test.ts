@@ -51,7 +51,7 @@ const ANSWERED: [name: string, bytes: string, status: number][] = [
   ['two hosts', get(`${HOST}${HOST}${KEY}`), 400],
   ['no authorization', get(HOST), 401],
   ['another scheme', get(`${HOST}authorization: Basic YTpi\r\n`), 401],
-  ['bytes that are no text as key', get(`${HOST}authorization: Bearer \x80\xff\r\n`), 401],
+  ['bytes that are not text as key', get(`${HOST}authorization: Bearer \x80\xff\r\n`), 401],
   ['two keys', get(`${HOST}${KEY}${KEY}`), 401],
   ['a malformed content-type', post('content-type: ;;;\r\ncontent-length: 2\r\n'), 400],
   ['an encoding that is not read', post('content-encoding: gzip\r\ncontent-length: 2\r\n'), 400],

@@ -130,7 +130,7 @@ async function untilJournaled(count: number): Promise<void> {
   while (rowsOf(opened.database, 'SELECT 1 FROM journal').length < count) await new Promise(setImmediate)
 }
 
-test('a generation with an amount that is no whole number of nano-dollars is refused, not rounded', async () => {
+test('a generation with an amount that is not a whole number of nano-dollars is refused, not rounded', async () => {
   const one = hold(CENT)
   for (const costNanoUsd of [0.5, -1, Number.NaN, 2 ** 53]) {
     const settlement = settlementOf({ generationId: one.generationId, costNanoUsd })

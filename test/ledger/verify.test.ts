@@ -146,7 +146,7 @@ test('what cannot be verified is refused in a sentence', () => {
   expect(() => verifyFile(join(folder.path, 'nothing.db'))).toThrow('There is no database at')
   const noise = join(folder.path, 'noise.db')
   writeFileSync(noise, 'not a database at all, but long enough to be looked at as one'.repeat(50))
-  expect(() => verifyFile(noise)).toThrow('it is damaged or is no SQLite database')
+  expect(() => verifyFile(noise)).toThrow('it is damaged or is not an SQLite database')
   database.file.run("INSERT INTO schema_migrations VALUES ('9999_later', 0)")
   expect(() => verifyFolder(folder.path)).toThrow('has the schema 9999_later')
   rmSync(noise)

@@ -70,7 +70,7 @@ function readSample(line: string, { name: family, type }: Family, format: Format
   const [, name = '', labels = '', text = '', ofExemplar, exemplarValue] = SAMPLE.exec(line) ?? []
   const ending = name.startsWith(family) ? name.slice(family.length) : null
   if (ending === null || !(ENDINGS[format][type] ?? []).includes(ending))
-    throw new Error(`${line} is no sample of the ${type} ${family}`)
+    throw new Error(`${line} is not a sample of the ${type} ${family}`)
   if (!/^(?:[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?|[+]Inf|NaN)$/.test(text))
     throw new Error(`not a number: ${line}`)
   if (ofExemplar !== undefined && (format === 'prometheus' || !['_bucket', '_total'].includes(ending)))

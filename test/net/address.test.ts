@@ -209,12 +209,12 @@ describe('the operator’s exceptions', () => {
     '*',
     '10.0.0.0/8/8',
     ':::1',
-  ])('an entry that is no host, address or CIDR is named: %p', (entry) => {
+  ])('an entry that is not a host, address or CIDR is named: %p', (entry) => {
     expect(() => parseOutboundAllow(['example.com', entry])).toThrow(`"${entry}" is neither`)
   })
 })
 
-test('text that is no address is not reachable', () => {
+test('text that is not an address is not reachable', () => {
   const nothing = parseOutboundAllow([])
   expect(['', 'example.com', '999.1.1.1'].map((text) => isReachable(text, nothing))).toEqual([
     false,

@@ -133,7 +133,7 @@ describe('an entry', () => {
 
 test('a stored key has its region by its address', () => {
   const vendor = vendors.find(({ kind }) => kind === 'bedrock')
-  if (vendor === undefined) throw new Error('Bedrock is no vendor')
+  if (vendor === undefined) throw new Error('Bedrock is not a vendor')
   const address = 'https://bedrock-runtime.eu-central-1.amazonaws.com'
   expect(vendorProvider(vendor, address, [{ id: 'row', secret: 'b' }], defaults)).toMatchObject({
     kind: 'bedrock',

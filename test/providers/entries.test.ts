@@ -174,7 +174,7 @@ providers:
   )
 })
 
-test('prices of service tiers and hours that are no prices are named with their places', () => {
+test('prices of service tiers and hours that are not prices are named with their places', () => {
   const { problems } = readYaml(`
 providers:
   - slug: lab

@@ -140,7 +140,7 @@ describe('refusals', () => {
     ['broken', () => new Response(echo, { status: 500 }), 'server', null],
     ['a page', () => new Response('<html>'), 'malformed', null],
     ['no token', () => Response.json({ expires_in: 9 }), 'malformed', null],
-    ['a token that is no header', () => Response.json({ access_token: 'a\nb' }), 'malformed', null],
+    ['a token that is not a header', () => Response.json({ access_token: 'a\nb' }), 'malformed', null],
     ['a redirect', () => Response.redirect('http://127.0.0.1:9/'), 'connect', null],
   ]
   test.each(rows)('%s', async (_, answer, kind, code) => {

@@ -230,7 +230,7 @@ describe('accounts', () => {
   })
 
   test.each([
-    ['{', /no JSON/],
+    ['{', /not JSON/],
     ['[]', /type/],
     ['{"type":"external_account"}', /type/],
     ['{"type":"service_account"}', /client_email/],

@@ -12,7 +12,7 @@ const logOf = (logFormat: string): Promise<string[]> =>
     return (await Bun.file(log).text()).trimEnd().split('\n')
   })
 
-test('a log that is no terminal is JSON, and a new data folder is one line without its migrations', async () => {
+test('a log that is not a terminal is JSON, and a new data folder is one line without its migrations', async () => {
   const lines = (await logOf('auto')).map((line) => JSON.parse(line))
   expect(lines.map(({ msg }) => msg).slice(0, 2)).toEqual(['created a new data folder', 'listening'])
   expect(lines.some((line) => 'migrations' in line)).toBe(false)

@@ -79,7 +79,7 @@ describe('calculator', () => {
     await expect(run('calculator', { expression: '1+'.repeat(5_000) })).rejects.toThrow('at most 2000')
   })
 
-  test('an expression that is no text is refused', async () => {
+  test('an expression that is not text is refused', async () => {
     await expect(run('calculator', { expression: [1] })).rejects.toThrow('must be a text')
   })
 })

@@ -16,7 +16,7 @@ export const toolSettings = {
     type: 'seconds',
     fallback: 30,
     read: read.wholeNumber(1, 3_600),
-    meaning: 'Time of one call of a server tool. A call that takes longer has failed; the model is told so.',
+    meaning: 'Time of one call of a server tool. A longer call fails, and the model gets the error.',
   }),
   toolSeconds: setting({
     variable: 'SLUICE_TOOL_SECONDS',

@@ -47,7 +47,7 @@ const mediaTypeOf = (type: string, { format }: SpeechRequest): string =>
 /** An error object, or content that is not audio. */
 async function noSound(reply: UpstreamReply): Promise<unknown> {
   await readJson(reply)
-  return malformed('the reply is no sound')
+  return malformed('the reply is not a sound')
 }
 
 function continued(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {

@@ -45,7 +45,7 @@ export function readChunk(
 ): void {
   if (isErrorBody(chunk)) state.failure = errorInReply(chunk, state.status)
   if (!isObject(chunk)) {
-    state.failure ??= new UpstreamError('malformed', 'an event of the stream is no object', state)
+    state.failure ??= new UpstreamError('malformed', 'an event of the stream is not an object', state)
     return
   }
   const entries = entriesOf(chunk['choices'])

@@ -30,7 +30,7 @@ interface ReplyState {
 
 /**
  * Reads the chunks of `streamGenerateContent`, as events or as one JSON list, and the body of `generateContent`. There
- * is no terminal marker: a reply is complete when each candidate has its reason, or the prompt was blocked, and the body
+ * is not a terminal marker: a reply is complete when each candidate has its reason, or the prompt was blocked, and the body
  * ends. A reset after that counts as an end only if usage was reported: older models say STOP on every chunk.
  */
 export function createGeminiDecoder(status: number): ReplyDecoder {
@@ -85,7 +85,7 @@ export function createGeminiDecoder(status: number): ReplyDecoder {
 /** An error goes to `failure`; content that came with it is read as well. */
 function readChunk(chunk: unknown, state: ReplyState, events: InferenceEvent[]): void {
   if (!isObject(chunk)) {
-    state.failure = new UpstreamError('malformed', 'an event of the stream is no object', state)
+    state.failure = new UpstreamError('malformed', 'an event of the stream is not an object', state)
     return
   }
   const entries = objectsIn(chunk['candidates'])

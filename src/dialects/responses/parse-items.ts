@@ -141,7 +141,7 @@ function readerOf({ type = 'message', role }: JsonObject, at: string): ReadItem 
   if (type === null && isString(role)) throw badRequest('must be "message", or left out', `${at}.type`)
   const came = isString(type) ? quoted(type) : typeof type
   throw badRequest(
-    `${came} is no type of an item. Known are ${Object.keys(READERS).join(', ')} and openrouter:…`,
+    `${came} is not a type of an item. Known are ${Object.keys(READERS).join(', ')} and openrouter:…`,
     `${at}.type`,
   )
 }

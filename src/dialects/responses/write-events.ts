@@ -43,7 +43,7 @@ export interface EntryList {
 
 /** Held as text: that many objects would be written out four times, and would hold up the garbage collector. */
 function createTextList(): EntryList {
-  /** Joined while the list grows: at its end it would be hundreds of thousands of texts. */
+  /** Joined as the list grows, because at the end it may have hundreds of thousands of texts. */
   const joined: string[] = []
   let texts: string[] = []
   let length = 0

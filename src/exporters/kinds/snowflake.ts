@@ -121,7 +121,7 @@ const CREDENTIAL = new Map([
   ['390104', 'refuses the token: it was revoked'],
   ['390110', 'refuses the token'],
   ['390114', 'refuses the token: it has expired'],
-  ['390144', 'refuses the token: it is no valid JWT'],
+  ['390144', 'refuses the token: it is not a valid JWT'],
   ['390189', 'does not give this user the role of the token'],
   ['390303', 'refuses the token'],
   ['390318', 'refuses the token: it has expired'],

@@ -9,7 +9,7 @@ import { dataUrlOf as fetchedDataUrl } from '../request/url-contents.ts'
 
 const HTTP = /^https?:/i
 
-/** The reference as a data URL. Throws a `GatewayError` 400 that names the field if it is no image. */
+/** The reference as a data URL. Throws a `GatewayError` 400 that names the field if it is not an image. */
 export async function readReference(
   { url, path }: ImageReference,
   fetchContent: FetchContent,
@@ -24,7 +24,7 @@ export async function readReference(
   return dataUrlOf(base64.replace(/\s+/g, ''), type)
 }
 
-/** Replaces the images' URLs by their contents. Throws a `malformed` `UpstreamError` if one is no image. */
+/** Replaces the images' URLs by their contents. Throws a `malformed` `UpstreamError` if one is not an image. */
 export async function* withContent(
   frames: InferenceFrames,
   attempt: Attempt,

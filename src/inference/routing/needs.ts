@@ -219,7 +219,7 @@ const isFunction = (choice: InferenceRequest['toolChoice']): boolean =>
 /** Providers often cut a text that is too long for a vector. */
 const USUAL_CONTEXT: Need = { ...CONTEXT, isWish: true }
 
-/** The needs of a request that is no conversation. `longest` of its texts. */
+/** The needs of a request that is not a conversation. `longest` of its texts. */
 export const inputNeeds = (
   kinds: Iterable<PartKind>,
   longest?: Pick<Needs, 'promptTokens' | 'leastPromptTokens'>,

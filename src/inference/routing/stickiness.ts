@@ -103,7 +103,7 @@ function firstOfUser(messages: readonly Message[]): number {
 
 const MOST_CHARACTERS = 1_024
 
-/** The beginning of a message and its length, so that long messages that begin alike are told apart. */
+/** The beginning of a message and its length, so that long messages that begin alike are distinguished. */
 function beginningOf(message: Message | undefined): string {
   const content = message?.content ?? ''
   if (typeof content === 'string') return `${content.length} ${content.slice(0, MOST_CHARACTERS)}`

@@ -5,7 +5,7 @@ import type { TurnPiece } from '../../dialects/turn-pieces.ts'
 import type { EndedCall } from './calls.ts'
 import type { WrittenCall } from './written-call.ts'
 
-/** What one step said and called. */
+/** The text and the calls of one step. */
 interface Step {
   readonly said: ResultChoice | undefined
   /** The same in its order, with what only the provider's dialect has; null: it has nothing of that. */
@@ -49,7 +49,7 @@ const callsOf = (calls: readonly WrittenCall[]): ToolCall[] =>
     ...(extra && { extra }),
   }))
 
-/** What the model said, as turns. A thought begins a new one: providers want it in front of what it led to. */
+/** The model's output, as turns. A thought begins a new one: providers want it in front of what it led to. */
 function turnsOf(
   { text, reasoning, reasoningDetails = [] }: Partial<ResultChoice> = {},
   pieces: readonly TurnPiece[] | null,
@@ -78,7 +78,7 @@ interface Segment {
   readonly details: NonNullable<Message['reasoningDetails']>
 }
 
-/** A dialect whose thoughts are no pieces has all of them in front. */
+/** A dialect whose thoughts are not pieces has all of them in front. */
 function segmentsOf(pieces: readonly TurnPiece[], all: NonNullable<Message['reasoningDetails']>): Segment[] {
   const hasThoughts = pieces.some(({ type }) => type === 'thought')
   let segment: Segment = { parts: [], details: hasThoughts ? [] : [...all] }

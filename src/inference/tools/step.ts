@@ -47,7 +47,7 @@ interface Collected {
   extra?: WrittenCall['extra']
 }
 
-/** What one step said so far. */
+/** The output of one step so far. */
 interface Reading {
   readonly shown: Shown
   readonly isServerTool: (name: string) => boolean

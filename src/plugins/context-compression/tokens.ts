@@ -5,7 +5,7 @@ import type { ContentPart, Message } from '../../core/request.ts'
 export interface Count {
   /** The tokens of a text. */
   text(text: string): number
-  /** The tokens of a part that is no text. */
+  /** The tokens of a part that is not text. */
   media(part: ContentPart): number
 }
 

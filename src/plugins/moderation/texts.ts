@@ -5,7 +5,7 @@ import type { Message } from '../../core/request.ts'
 export interface Judged {
   /** Never empty ones. */
   readonly texts: readonly string[]
-  /** The kinds of parts that are no text, and so are not judged. */
+  /** The kinds of parts that are not text, and so are not judged. */
   readonly unjudged: readonly string[]
 }
 

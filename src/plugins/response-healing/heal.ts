@@ -76,7 +76,7 @@ const MOST_CHECKED = 20
 
 /**
  * The longest value that matches, the last one of several of about the same length: a model that answers twice corrects
- * itself. Without a schema an object comes before a list, and a text is no answer.
+ * itself. Without a schema an object comes before a list, and a text is not an answer.
  */
 function best(candidates: readonly Candidate[], schema: JsonObject | null, problem: string | null): Healed {
   const fitting = candidates.filter(({ value }) => schema !== null || typeof value === 'object')

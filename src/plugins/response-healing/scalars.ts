@@ -38,7 +38,7 @@ export function readBare(cursor: Cursor, place: Place): void {
   cursor.out.push(JSON.stringify(word))
 }
 
-/** The words at the cursor, without the blanks behind them. `://` of an address is no comment. */
+/** The words at the cursor, without the blanks behind them. `://` of an address is not a comment. */
 function bareWord(cursor: Cursor, ends: string): string {
   const { text, at: from, end } = cursor
   let at = from

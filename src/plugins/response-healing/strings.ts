@@ -7,7 +7,7 @@ export type Place = 'key' | 'object' | 'array' | 'call' | 'root'
 const LONGEST_KEY = 120
 
 /**
- * Reads a string, whatever its quotes, and writes it as JSON. Quotes inside it that nobody escaped belong to it, unless
+ * Reads a string, whatever its quotes, and writes it as JSON. Unescaped quotes inside it belong to it, unless
  * what follows can only follow a string. The end of the text ends it, too.
  */
 export function readString(cursor: Cursor, place: Place): void {

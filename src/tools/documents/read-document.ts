@@ -13,7 +13,7 @@ const OLE = '\xd0\xcf\x11\xe0'
 
 type Read = Omit<DocumentText, 'hash'>
 
-/** The text of a document of any kind that this gateway reads, told by its bytes. Throws a `Refusal`. */
+/** The text of a document of any kind that this gateway reads, recognized by its bytes. Throws a `Refusal`. */
 export async function readDocument({ name, mediaType, bytes, wants }: DocumentFile): Promise<Read> {
   const beginning = new TextDecoder('latin1').decode(bytes.subarray(0, 1_024))
   if (bytes.byteLength === 0) throw new Refusal('it is empty')

@@ -108,7 +108,7 @@ async function request(state: State, method: string, params: JsonObject, bounds:
   return { result: { ...fieldsOf(answer['result']) }, reply }
 }
 
-/** Servers may ask a client for completions of its model (sampling) and for the user's input (elicitation). Nobody here answers. */
+/** Servers may ask a client for completions of its model (sampling) and for the user's input (elicitation). The gateway answers neither. */
 function refuse(state: State, { id, method }: JsonObject): void {
   const answer = method === 'ping' ? { id, result: {} } : { id, error: NOT_OFFERED }
   post(state, answer, { timeoutMs: 5_000 }).catch(() => undefined)

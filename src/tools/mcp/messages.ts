@@ -30,7 +30,7 @@ export function messagesIn(body: Uint8Array): JsonObject[] {
   return objectsIn(Array.isArray(json) ? json : [json])
 }
 
-/** The content of a tool's result as text. Models read what is no text by its name alone. */
+/** The content of a tool's result as text. Models read what is not text by its name alone. */
 export function textOfResult({ content, structuredContent }: JsonObject): string {
   const parts = objectsIn(content).map(textOfContent)
   if (parts.length > 0) return parts.join('\n')

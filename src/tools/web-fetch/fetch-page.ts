@@ -174,7 +174,7 @@ const isPdf = (headers: Headers): boolean =>
 const startsPdf = (body: Uint8Array): boolean =>
   new TextDecoder('latin1').decode(body.subarray(0, 5)) === '%PDF-'
 
-/** True for HTML, false for other text. Throws for what is no text. */
+/** True for HTML, false for other text. Throws for what is not text. */
 function kindOf(contentType: string, body: Uint8Array): boolean {
   const type = contentType.trim().toLowerCase()
   const beginning = new TextDecoder('latin1').decode(body.subarray(0, 512))

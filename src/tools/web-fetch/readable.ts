@@ -51,7 +51,7 @@ function completed(html: string): string {
     : `<!doctype html><html><body>${html}</body></html>`
 }
 
-/** The page without what nobody sees, its links complete. */
+/** The page without its hidden parts; its links are absolute. */
 function cleaned(html: string, url: string): { document: Document; title: string } {
   const { document } = parseHTML(html)
   const title = document.querySelector('title')?.textContent ?? ''

@@ -52,7 +52,7 @@ export const searchCost = ({ search, further }: EnginePrice, results: number): n
 
 /**
  * Asks one engine once. Results are web addresses that the domains permit, in the engine's order, with texts of plain
- * characters. Throws a `GatewayError` that names the engine: 502 for an answer that is none, 503 for a rate limit or no
+ * characters. Throws a `GatewayError` that names the engine: 502 for an invalid answer, 503 for a rate limit or no
  * answer.
  */
 export async function search(

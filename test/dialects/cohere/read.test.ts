@@ -154,7 +154,7 @@ describe('not an answer', () => {
     ['nothing', '', true, 'malformed'],
     ['the marker alone', 'data: [DONE]\n\n', true, 'malformed'],
     ['an event that is not JSON', 'data: {"ty\n\n', true, 'malformed'],
-    ['an event that is no object', 'data: 7\n\n', true, 'malformed'],
+    ['an event that is not an object', 'data: 7\n\n', true, 'malformed'],
     [
       'a call without a name',
       stream(START, { type: 'tool-call-start', index: 0, delta: { message: { tool_calls: { id: 'a' } } } }),

@@ -189,7 +189,7 @@ describe('not an answer', () => {
   })
 })
 
-test("OpenAI's end marker, as relays send it, is no chunk", async () => {
+test("OpenAI's end marker, as relays send it, is not a chunk", async () => {
   const text = [chunk([{ text: 'Tide' }], END), '[DONE]']
     .map((each) => `data: ${typeof each === 'string' ? each : JSON.stringify(each)}\n\n`)
     .join('')

@@ -20,7 +20,7 @@ describe('refused', () => {
     [
       'an unknown item',
       { input: ['x', { type: 'thought' }].slice(1) },
-      /^input\[0\]\.type: "thought" is no type/,
+      /^input\[0\]\.type: "thought" is not a type/,
     ],
     [
       'an unknown role',

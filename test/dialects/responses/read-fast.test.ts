@@ -154,7 +154,7 @@ describe('the fast path', () => {
     expect(eventsOf(fast)).toBe(eventsOf(await read(bytes, false)))
     const plain = checkPlain(fast.frames)
     const texts = fast.frames.filter(({ events }) => events[0]?.type === 'text-delta').length
-    // Every event of Copilot's has an id of its own, and tokens with probabilities are no plain text.
+    // Every event of Copilot's has an id of its own, and tokens with probabilities are not plain text.
     const isPlain = !/rotat|rotation|lmstudio|logprobs/.test(name)
     if (isPlain) expect(plain).toBeGreaterThanOrEqual(texts - 2)
   })

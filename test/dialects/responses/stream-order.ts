@@ -182,7 +182,7 @@ function done(event: Json, open: OpenItem): void {
   for (const kind of ['content', 'summary']) {
     const texts = [...open.parts.entries()].flatMap(([key, { text }]) => (key.startsWith(kind) ? [text] : []))
     const parts: unknown = item[kind] ?? []
-    if (!Array.isArray(parts)) throw wrong(event, `${kind} is no list`)
+    if (!Array.isArray(parts)) throw wrong(event, `${kind} is not a list`)
     if (item['type'] !== 'message' && item['type'] !== 'reasoning') continue
     const shown = parts.map((part) => part.text ?? part.refusal ?? part.transcript ?? '')
     same(shown, texts, `${kind} of the item`)

@@ -101,7 +101,7 @@ describe('a request with a server tool', () => {
 
 describe('a call that fails', () => {
   test.each([
-    ['arguments that are no JSON', '{"expression"', 'the arguments are not a JSON object'],
+    ['arguments that are not JSON', '{"expression"', 'the arguments are not a JSON object'],
     ['arguments of 70,000 characters', { expression: '1'.repeat(70_000) }, 'more than 65536 characters'],
     ['arguments that the tool does not take', { expression: 7 }, 'must be a text'],
     ['an error of the tool', { expression: '1/0' }, 'division by zero'],

@@ -45,7 +45,7 @@ const rows: [what: string, body: JsonObject, expected: JsonObject | 'as it is'][
   ],
   ['sound', user([{ type: 'input_audio', input_audio: { data: 'xx', format: 'x' } }]), 'as it is'],
   [
-    'a file that is no text',
+    'a file that is not text',
     user([{ type: 'file', file: { file_data: 'data:application/pdf;base64,xxxx' } }]),
     'as it is',
   ],
@@ -156,7 +156,7 @@ const rows: [what: string, body: JsonObject, expected: JsonObject | 'as it is'][
     },
   ],
   [
-    'arguments that are no JSON',
+    'arguments that are not JSON',
     { input: [{ type: 'function_call', name: 'x', arguments: '{"a":x' }] },
     { input: [{ type: 'function_call', name: 'x', arguments: '{"a":X' }] },
   ],
@@ -212,7 +212,7 @@ const rows: [what: string, body: JsonObject, expected: JsonObject | 'as it is'][
   ],
   ['tokens', { input: [[1, 2, 41111111]] }, 'as it is'],
   [
-    'what is no text of a conversation',
+    'what is not text of a conversation',
     { model: 'x', user: 'x', metadata: { a: 'x' }, stop: ['x'] },
     'as it is',
   ],

@@ -50,7 +50,7 @@ const stretches = () =>
     )
     .all()
 
-test('comments and the terminal marker are no events', async () => {
+test('comments and the terminal marker are not events', async () => {
   log.append(': SLUICE PROCESSING\n\n')
   log.append(`${event(0)}: a comment\n\n${event(1)}`)
   log.append('data: [DONE]\n\n')

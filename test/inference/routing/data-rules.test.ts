@@ -20,7 +20,7 @@ describe('zdr: true', () => {
     ],
     ['no zero retention is a no', { zdr: 'never', training: false }, 'offers no zero data retention'],
     ['unknown is not yes', {}, 'is not known to retain no data'],
-    ['no training is no zero retention', { training: false, retentionDays: 30 }, 'is not known to retain'],
+    ['no training is not zero retention', { training: false, retentionDays: 30 }, 'is not known to retain'],
   ]
   for (const [name, policy, sentence] of rows) {
     test(name, () => {

@@ -156,7 +156,7 @@ describe(':thinking', () => {
     expect(bodyOf({ thinking: { type: 'disabled' } }, 'messages')).toHaveProperty('thinking.type', 'disabled')
   })
 
-  test('is no variant where a model has this name, or none has the name without it', () => {
+  test('is not a variant where a model has this name, or none has the name without it', () => {
     expect(bodyOf({ model: 'a/exact:thinking' })).not.toHaveProperty('reasoning')
     expect(bodyOf({ model: 'a/unknown:thinking' })).not.toHaveProperty('reasoning')
   })

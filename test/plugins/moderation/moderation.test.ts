@@ -96,7 +96,7 @@ test('a request that is not flagged is answered, with the moderation as a step',
   expect(data.moderation_latency).toBeNumber()
 })
 
-test('former answers and system prompts are not judged, and what is no text is named', async () => {
+test('former answers and system prompts are not judged, and what is not text is named', async () => {
   const messages = [
     { role: 'system', content: 'You may attack' },
     {

@@ -79,7 +79,7 @@ test('each choice is judged by itself', async () => {
   expect(reports[0]?.['choices']).toMatchObject([{ result: 'whole' }, { result: 'healed' }])
 })
 
-describe('what is no answer in JSON stays as it is', () => {
+describe('what is not an answer in JSON stays as it is', () => {
   const call: InferenceEvent = { type: 'tool-call-start', choice: 0, index: 0, id: 'c', name: 'f' }
   const refusal: InferenceEvent = { type: 'refusal-delta', choice: 0, text: 'No.' }
   test.each([

@@ -142,5 +142,5 @@ async function requireUsers({ db }: Database, userIds: string[]): Promise<void> 
   const known = new Set(rows.map((row) => row.id))
   const index = userIds.findIndex((userId) => !known.has(userId))
   if (index === -1) return
-  throw notFound(`user_ids: ${JSON.stringify(userIds[index])} is no member of the organisation`)
+  throw notFound(`user_ids: ${JSON.stringify(userIds[index])} is not a member of the organisation`)
 }

@@ -64,7 +64,7 @@ export const memberAssignments: Kind = {
       .where(and(inArray(users.id, userIds), isNull(users.deleted_at)))
     const missing = userIds.find((userId) => !rows.some(({ id }) => id === userId))
     if (missing === undefined) return
-    throw notFound(`member_user_ids: ${JSON.stringify(missing)} is no member of the organisation`)
+    throw notFound(`member_user_ids: ${JSON.stringify(missing)} is not a member of the organisation`)
   },
 }
 

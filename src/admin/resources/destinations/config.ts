@@ -17,7 +17,7 @@ const HEADER_VALUE = /^[\x20-\x7e]*$/
 const LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/
 /** The ends of a shorter secret would reveal it. */
 const LEAST_SHOWN = 12
-/** Headers that say where a body goes and where it ends. */
+/** Headers that decide where a body goes and where it ends. */
 const OF_THE_CONNECTION = new Set(['host', 'content-length', 'transfer-encoding', 'connection'])
 const MASKED = /^(?:.{4})?\.\.\.(?:.{4})?$/
 
