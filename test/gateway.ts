@@ -57,7 +57,7 @@ export interface GatewayOptions {
   /** Takes every line of the log; absent: there is none. */
   log?(line: string): void
   /** Whether the disk has room; absent: always. */
-  hasRoom?(): boolean
+  hasDiskSpace?(): boolean
   /** How long an answer waits for its settlement while nothing can be committed. */
   lateMs?: number
   /** What `person-name` looks for. */
@@ -92,13 +92,13 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
   if (options.credentials) await storeAll(folder, options.credentials)
   const { providers = [], models = [], mcpServers = [] } = options
   const settings = { ...config, providers, models, mcpServers }
-  const { log, now, hasRoom, lateMs } = options
+  const { log, now, hasDiskSpace, lateMs } = options
   const gateway = await openGateway(settings, {
     logger: log ? pino({ level: 'trace' }, { write: log }) : pino({ level: 'silent' }),
     writeLine: log,
     address: options.address ?? (() => 'http://localhost'),
     resolve: options.resolve ?? (async () => ['93.184.215.14']),
-    hasRoom: hasRoom ?? (() => true),
+    hasDiskSpace: hasDiskSpace ?? (() => true),
     lateMs,
     ...(now ? { now } : {}),
   })

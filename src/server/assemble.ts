@@ -50,7 +50,7 @@ export interface GatewayOptions {
   /** How long a reply waits for its settlement while commits fail; default: the ledger's. */
   lateMs?: number | undefined
   /** Whether the disk has room for settlements; default: the disk of the data folder is watched. */
-  hasRoom?(): boolean
+  hasDiskSpace?(): boolean
   /** The clock, in milliseconds since 1970. */
   now?(): number
 }
@@ -66,7 +66,7 @@ export interface Parts {
   readonly live: LiveRouting
   /** Stored providers. */
   readonly stored: { reload(): void }
-  hasRoom(): boolean
+  hasDiskSpace(): boolean
   now(): number
 }
 

@@ -11,7 +11,7 @@ interface LedgerParts {
   readonly logger: Logger
   readonly lateMs: number | undefined
   readonly metrics: Pick<Metrics, 'committed'>
-  hasRoom(): boolean
+  hasDiskSpace(): boolean
   /** A commit has added to the outbox. */
   onExported(): void
   now(): number
@@ -27,13 +27,13 @@ export function openOwnLedger({
   logger,
   lateMs,
   metrics,
-  hasRoom,
+  hasDiskSpace,
   onExported,
   now,
 }: LedgerParts): Ledger {
   const { ledger, recovered } = openLedger(database, {
     now,
-    hasRoom,
+    hasRoom: hasDiskSpace,
     roomWaitMs: config.roomWaitMs,
     lateMs,
     onCommit: metrics.committed,

@@ -8,17 +8,17 @@ const NOW = Date.UTC(2026, 2, 11, 12)
 let upstream: FakeUpstream
 let gateway: Gateway
 let log: Record<string, unknown>[]
-let hasRoom: boolean
+let hasDiskSpace: boolean
 
 beforeEach(async () => {
   upstream = startUpstream()
   log = []
-  hasRoom = true
+  hasDiskSpace = true
   gateway = await startGateway({
     now: () => NOW,
     listens: true,
     log: (line) => log.push(JSON.parse(line)),
-    hasRoom: () => hasRoom,
+    hasDiskSpace: () => hasDiskSpace,
     providers: [
       {
         slug: 'lab',
@@ -234,14 +234,14 @@ test('on an almost full disk no request starts, and running ones are settled', a
   })
   const running = gateway.call('/chat/completions', ask)
   while (upstream.seen.length === 0) await new Promise(setImmediate)
-  hasRoom = false
+  hasDiskSpace = false
   for (const [path, body] of billable) await refuses(path, body, 'hardly any room left')
   expect(await health()).toMatchObject([503, { status: 'not ready', reasons: [{ reason: 'disk' }] }])
   expect((await gateway.manage('GET', '/activity')).status).toBe(200)
   gate.resolve()
   expect((await running).status).toBe(200)
   expect([upstream.seen.length, gateway.generations().length]).toEqual([1, 1])
-  hasRoom = true
+  hasDiskSpace = true
   expect(await health()).toEqual([200, { status: 'ready' }])
   expect((await gateway.call('/chat/completions', ask)).status).toBe(200)
 })

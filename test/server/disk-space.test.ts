@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { type Space, watchRoom } from '../../src/server/disk-room.ts'
+import { type Space, watchDiskSpace } from '../../src/server/disk-space.ts'
 
 const MB = 1_000_000
 
 /** What is free of how much, and whether requests are taken then. */
-const courses: { what: string; totalBytes: number; steps: [freeBytes: number, hasRoom: boolean][] }[] = [
+const courses: { what: string; totalBytes: number; steps: [freeBytes: number, hasDiskSpace: boolean][] }[] = [
   {
     what: 'a large disk keeps 16 MB',
     totalBytes: 500_000 * MB,
@@ -37,21 +37,21 @@ const courses: { what: string; totalBytes: number; steps: [freeBytes: number, ha
 test.each(courses)('$what', async ({ totalBytes, steps }) => {
   let freeBytes = 0
   const told: boolean[] = []
-  const room = watchRoom('/data', {
+  const room = watchDiskSpace('/data', {
     space: async (folder): Promise<Space> => {
       expect(folder).toBe('/data')
       return { freeBytes, totalBytes }
     },
-    onChange: (hasRoom) => told.push(hasRoom),
+    onChange: (hasDiskSpace) => told.push(hasDiskSpace),
   })
-  for (const [free, hasRoom] of steps) {
+  for (const [free, hasDiskSpace] of steps) {
     freeBytes = free
     await room.look()
-    expect([free, room.hasRoom()]).toEqual([free, hasRoom])
+    expect([free, room.hasDiskSpace()]).toEqual([free, hasDiskSpace])
   }
   room.stop()
   // Each change once.
-  const states = steps.map(([, hasRoom]) => hasRoom)
+  const states = steps.map(([, hasDiskSpace]) => hasDiskSpace)
   expect(told).toEqual(states.filter((state, n) => state !== (states[n - 1] ?? true)))
 })
 
@@ -59,8 +59,8 @@ test('a disk whose free space cannot be read counts as large enough; a real one 
   const onChange = (): void => {
     throw new Error('nothing changed')
   }
-  const broken = watchRoom('/nowhere/at/all', { onChange })
+  const broken = watchDiskSpace('/nowhere/at/all', { onChange })
   await broken.look()
-  expect(broken.hasRoom()).toBe(true)
+  expect(broken.hasDiskSpace()).toBe(true)
   broken.stop()
 })

@@ -1,9 +1,9 @@
 import { statfs } from 'node:fs/promises'
 
-export interface DiskRoom {
+export interface DiskSpace {
   /** False while the free space is needed for the settlements of running requests. */
-  hasRoom(): boolean
-  /** Checks now. Resolves when `hasRoom` is up to date. */
+  hasDiskSpace(): boolean
+  /** Checks now. Resolves when `hasDiskSpace` is up to date. */
   look(): Promise<void>
   stop(): void
 }
@@ -13,10 +13,10 @@ export interface Space {
   readonly totalBytes: number
 }
 
-export interface DiskRoomOptions {
+export interface DiskSpaceOptions {
   space?(folder: string): Promise<Space>
   /** Called once when space runs out, and once when it is available again. */
-  onChange(hasRoom: boolean, space: Space): void
+  onChange(hasDiskSpace: boolean, space: Space): void
 }
 
 const EVERY_MS = 1000
@@ -31,20 +31,20 @@ const AGAIN = 1.25
  * Checks the free space on a folder's disk once per second. Without it, a full disk would be noticed only when a write
  * fails, while requests are running whose replies cannot be settled. If the free space is unknown, it counts as sufficient.
  */
-export function watchRoom(folder: string, { space = spaceOf, onChange }: DiskRoomOptions): DiskRoom {
+export function watchDiskSpace(folder: string, { space = spaceOf, onChange }: DiskSpaceOptions): DiskSpace {
   let isEnough = true
   const look = async (): Promise<void> => {
     const now = await space(folder).catch(() => null)
     if (now === null || now.totalBytes <= 0) return
     const reserve = Math.min(RESERVE_BYTES, now.totalBytes * RESERVE_SHARE)
-    const hasRoom = now.freeBytes >= (isEnough ? reserve : reserve * AGAIN)
-    if (hasRoom === isEnough) return
-    isEnough = hasRoom
-    onChange(hasRoom, now)
+    const hasDiskSpace = now.freeBytes >= (isEnough ? reserve : reserve * AGAIN)
+    if (hasDiskSpace === isEnough) return
+    isEnough = hasDiskSpace
+    onChange(hasDiskSpace, now)
   }
   const timer = setInterval(look, EVERY_MS)
   timer.unref()
-  return { hasRoom: () => isEnough, look, stop: () => clearInterval(timer) }
+  return { hasDiskSpace: () => isEnough, look, stop: () => clearInterval(timer) }
 }
 
 async function spaceOf(folder: string): Promise<Space> {
