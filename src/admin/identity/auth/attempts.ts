@@ -67,7 +67,7 @@ export function createAttempts(now: () => number, mostCounted = MOST_COUNTED): A
         for (const { count } of full) count.refusals++
         return { retryAfterSeconds: Math.max(1, Math.ceil((until - at) / 1000)), failures, isFirst }
       }
-      if (!counted.every(({ counts, key }) => counts.isBelowLimit(key, at)))
+      if (!counted.every(({ counts, key }) => counts.canCount(key, at)))
         return { retryAfterSeconds: CROWDED_SECONDS, failures, isFirst: false }
       for (const { counts, key } of counted) counts.add(key, at)
       return {
@@ -90,7 +90,7 @@ interface Counts {
   /** Null: no counter, or its window has ended. */
   find(key: string, at: number): Count | null
   /** True if this key has a counter or can have one. Makes room where that takes no counter that is at its limit. */
-  isBelowLimit(key: string, at: number): boolean
+  canCount(key: string, at: number): boolean
   add(key: string, at: number): void
   forget(key: string): void
   subtract(key: string): void
@@ -105,7 +105,7 @@ function createCounts(limit: number, most: number): Counts {
   return {
     limit,
     find,
-    isBelowLimit(key, at) {
+    canCount(key, at) {
       if (counts.size >= most && !counts.has(key)) makeRoom(counts, limit, at)
       return counts.size < most || counts.has(key)
     },
