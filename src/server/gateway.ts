@@ -13,7 +13,7 @@ import type { ProviderDefaults } from '../providers/environment.ts'
 import { type Assembled, assemble, type GatewayOptions } from './assemble.ts'
 import { type DataFolder, openDataFolder } from './data-folder.ts'
 import type { Deps } from './deps.ts'
-import { watchRoom } from './disk-room.ts'
+import { watchDiskSpace } from './disk-space.ts'
 import { ensureFirstRun, hasKeys } from './first-run.ts'
 import type { Logger } from './log.ts'
 import {
@@ -67,8 +67,8 @@ export async function openGateway(config: Config, options: GatewayOptions): Prom
         'stored providers are not used: the settings or the environment define providers of the same name',
       )
     const live = createLiveRouting(source)
-    const disk = options.hasRoom === undefined ? await watchDisk(config.data, logger) : null
-    const hasRoom = options.hasRoom ?? disk?.hasRoom ?? (() => true)
+    const disk = options.hasDiskSpace === undefined ? await watchDisk(config.data, logger) : null
+    const hasDiskSpace = options.hasDiskSpace ?? disk?.hasDiskSpace ?? (() => true)
     const quotaBytes = config.filesQuotaMb * MEGABYTE
     const files = await openFileStore(
       join(config.data, FILES_FOLDER),
@@ -80,7 +80,7 @@ export async function openGateway(config: Config, options: GatewayOptions): Prom
           'files are searched by their words alone: the embedding model failed',
         ),
     )
-    const parts = assemble({ config, options, folder, sealer, files, store, live, stored, hasRoom, now })
+    const parts = assemble({ config, options, folder, sealer, files, store, live, stored, hasDiskSpace, now })
     const { deps, route, recordPrices } = parts
     return {
       handle: createApp(deps, config.basePath),
@@ -138,10 +138,10 @@ const openStored = (
 
 /** Watches the disk; the first check is complete before the first request. */
 async function watchDisk(folder: string, logger: Logger) {
-  const room = watchRoom(folder, {
-    onChange(hasRoom, { freeBytes }) {
+  const room = watchDiskSpace(folder, {
+    onChange(hasDiskSpace, { freeBytes }) {
       const about = { free_mb: Math.floor(freeBytes / MEGABYTE) }
-      if (hasRoom) logger.warn(about, 'the disk has room again')
+      if (hasDiskSpace) logger.warn(about, 'the disk has room again')
       else logger.error(about, 'the disk has hardly any room left: no new request is taken until it has')
     },
   })
