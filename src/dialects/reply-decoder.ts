@@ -93,6 +93,23 @@ export function createPieceCount(): PieceCount {
   }
 }
 
+/**
+ * Characters of events without text: a stream waits with some for its first content, and Responses repeat items, sounds and
+ * images at the end. The drafts of one image have some tens of millions.
+ */
+const MOST_SILENT_CHARACTERS = 128 * 1024 * 1024
+
+/** Counts the events of one reply, each with its length. Throws `malformed` if those without text are too long together. */
+export function createSilentCount(): (frame: InferenceFrame | undefined, length: number) => void {
+  let silent = 0
+  return (frame, length) => {
+    if (frame?.events.some((event) => charactersOf(event) > 0)) return
+    silent += length
+    if (silent > MOST_SILENT_CHARACTERS)
+      throw tooMany('characters in events without text', MOST_SILENT_CHARACTERS)
+  }
+}
+
 function charactersOf(event: InferenceEvent): number {
   switch (event.type) {
     case 'text-delta':

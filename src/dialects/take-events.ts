@@ -1,5 +1,5 @@
 import type { FrameBatch, InferenceFrame } from '../core/events.ts'
-import { createPieceCount, type ReplyDecoder } from './reply-decoder.ts'
+import { createPieceCount, createSilentCount, type ReplyDecoder } from './reply-decoder.ts'
 import type { SseEvent, StreamParser } from './sse.ts'
 
 /** Passes events to a decoder, in order. A failing event throws after the frames before it. */
@@ -20,6 +20,7 @@ export const LONG_TEXT_CHARACTERS = 256 * 1024
 export function createEventTaker(decoder: ReplyDecoder): EventTaker {
   const { shortcut } = decoder
   const countPieces = createPieceCount()
+  const countSilent = createSilentCount()
   let batch: InferenceFrame[] = []
   let long: SseEvent | undefined
   let failure: { readonly error: unknown } | undefined
@@ -27,6 +28,7 @@ export function createEventTaker(decoder: ReplyDecoder): EventTaker {
   function takeOne({ name, data }: SseEvent, isTail: boolean): void {
     try {
       const frame = isTail ? decoder.takeTail(name, data) : decoder.takeEvent(name, data)
+      countSilent(frame, data.length)
       if (frame !== undefined) {
         countPieces(frame)
         batch.push(frame)

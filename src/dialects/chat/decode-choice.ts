@@ -219,6 +219,9 @@ function readFinish(raw: JsonObject, state: ChoiceState): void {
   if (isText(native_finish_reason)) state.nativeFinishReason ??= native_finish_reason
 }
 
+/** Fields that are remembered; others are emitted each time. */
+export const MOST_REPORTED = 100
+
 function withoutRepeatedNulls(rest: JsonObject, place: string, state: ChoiceState): JsonObject | undefined {
   let kept: [string, unknown][] | undefined
   for (const [key, value] of Object.entries(rest)) {
@@ -226,7 +229,7 @@ function withoutRepeatedNulls(rest: JsonObject, place: string, state: ChoiceStat
       const reported = `${place}.${key}`
       state.nulls ??= new Set()
       if (state.nulls.has(reported)) continue
-      state.nulls.add(reported)
+      if (state.nulls.size < MOST_REPORTED) state.nulls.add(reported)
     }
     kept ??= []
     kept.push([key, value])

@@ -4,7 +4,14 @@ import { asFilledText, asObject, isObject, restOf } from '../../core/json.ts'
 import { words } from '../../core/words.ts'
 import { finishReasonOf } from '../finish.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
-import { type ChoiceNative, type ChoiceState, finishOf, newChoice, readChoice } from './decode-choice.ts'
+import {
+  type ChoiceNative,
+  type ChoiceState,
+  finishOf,
+  MOST_REPORTED,
+  newChoice,
+  readChoice,
+} from './decode-choice.ts'
 import { type Citations, createCitations } from './decode-details.ts'
 import { readUsage } from './usage.ts'
 import type { ChatNative } from './write-message.ts'
@@ -130,6 +137,9 @@ function readNative(
   events.push({ type: 'native', dialect: 'chat', data })
 }
 
+/** Longer values are emitted each time. */
+const LONGEST_REPORTED = 10_000
+
 /** Chunks repeat `system_fingerprint` and its like hundreds of times: each value is emitted once. */
 function changed(rest: JsonObject, state: ReplyState): JsonObject | undefined {
   state.reported ??= new Map()
@@ -138,7 +148,8 @@ function changed(rest: JsonObject, state: ReplyState): JsonObject | undefined {
   for (const [key, value] of Object.entries(rest)) {
     const json = JSON.stringify(value)
     if (reported.get(key) === json) continue
-    reported.set(key, json)
+    if (json.length <= LONGEST_REPORTED && (reported.size < MOST_REPORTED || reported.has(key)))
+      reported.set(key, json)
     kept.push([key, value])
   }
   return kept.length > 0 ? Object.fromEntries(kept) : undefined

@@ -145,6 +145,7 @@ function createGrounding(choice: number): Grounding {
       if (source && !supported.has(index)) report({ ...source, startIndex: 0, endIndex: 0 }, events)
     })
     for (const query of textsIn(metadata['webSearchQueries'])) if (query !== '') queries.add(query)
+    checkAnnotations(queries.size)
   }
 
   return {
