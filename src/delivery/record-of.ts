@@ -2,7 +2,6 @@ import { inArray } from 'drizzle-orm'
 import type { ExportNote } from '../core/export-note.ts'
 import { ROUTES } from '../core/export-note.ts'
 import { TAG_LABEL } from '../core/generation.ts'
-import type { Database } from '../db/database.ts'
 import type { FilterRules } from '../db/filter-rules.ts'
 import { apiKeys, generations, workspaces } from '../db/tables.ts'
 import type { ExportCost, ExportRecord } from '../exporters/record.ts'
@@ -41,7 +40,7 @@ export async function recordsOf(
   const { workspaceId } = destination
   const own = entries.filter((entry) => workspaceId === null || entry.workspaceId === workspaceId)
   if (own.length === 0) return entries.map(() => null)
-  const read = await readRows(own, stores.ledger)
+  const read = await readAll(own, stores)
   const rules = compileRules(destination.filterRules)
   const drafts = entries.map((entry): Draft => {
     if (workspaceId !== null && entry.workspaceId !== workspaceId) return EXCLUDED
@@ -83,9 +82,13 @@ interface Read {
   readonly sourceTraces: ReadonlyMap<string, string>
 }
 
-async function readRows(entries: readonly OutboxEntry[], { db }: Database): Promise<Read> {
+async function readAll(
+  entries: readonly OutboxEntry[],
+  { ledger: { db }, readRows }: ExportStores,
+): Promise<Read> {
   const ids = entries.map(({ generationId }) => generationId)
-  const rows = await db.select().from(generations).where(inArray(generations.id, ids))
+  const byId = await readRows(ids)
+  const rows = ids.flatMap((id) => byId.get(id) ?? [])
   const ofWorkspaces = [...new Set(rows.map((row) => row.workspace_id))]
   const hashes = [...new Set(rows.map((row) => row.key_hash))]
   const names = await db
@@ -105,7 +108,7 @@ async function readRows(entries: readonly OutboxEntry[], { db }: Database): Prom
           .from(generations)
           .where(inArray(generations.id, sourceIds))
   return {
-    rows: new Map(rows.map((row) => [row.id, row])),
+    rows: byId,
     workspaceNames: new Map(names.map(({ id, name }) => [id, name])),
     keyNames: new Map(keys.map(({ hash, name }) => [hash, name])),
     sourceTraces: new Map(sources.map((source) => [source.id, traceOf(source, null).traceId])),

@@ -11,6 +11,7 @@ import { createEngine, type Engine } from './engine.ts'
 import type { ExportStores } from './export-stores.ts'
 import type { FromWorker, Opening, ToWorker } from './messages.ts'
 import { readOutbox } from './outbox-reader.ts'
+import { createRecentRows } from './recent-rows.ts'
 import { recordsOf } from './record-of.ts'
 import { readLedger } from './replay.ts'
 
@@ -59,8 +60,10 @@ function engineOf(
   { ledger, bodies, secretKey, outboundAllow, ownHost, maxAgeMs, maxBytes, service }: Opening,
   post: (message: FromWorker) => void,
 ): Engine {
+  const opened = openForReading(ledger)
   const stores: ExportStores = {
-    ledger: openForReading(ledger),
+    ledger: opened,
+    readRows: createRecentRows(opened, systemClock.now),
     bodies: openForReading(bodies),
     sealer: makeSealer(secretKey),
   }

@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
 import { type OutboxEntry, readOutbox } from '../../src/delivery/outbox-reader.ts'
+import { createRecentRows } from '../../src/delivery/recent-rows.ts'
 import { type ExportSettings, recordsOf } from '../../src/delivery/record-of.ts'
 import type { ExportRecord } from '../../src/exporters/record.ts'
 import { objectOf } from '../../src/http/json.ts'
@@ -82,7 +83,16 @@ export async function startForExport({ more = [], ...options }: ExportOptions = 
 
   async function readRecords(some: readonly OutboxEntry[], settings: Partial<ExportSettings> = {}) {
     const { database: ledger, bodies } = gateway
-    return recordsOf(some, { ...ALL, ...settings }, { ledger, bodies, sealer })
+    return recordsOf(
+      some,
+      { ...ALL, ...settings },
+      {
+        ledger,
+        bodies,
+        sealer,
+        readRows: createRecentRows(ledger, Date.now),
+      },
+    )
   }
 
   return { gateway, upstream, makeDestination, entries, lastPosition, recordsAfter, readRecords }

@@ -5,7 +5,6 @@ import {
   type AttributeValue,
   FAILED,
   nanoseconds,
-  presentIn,
   SCOPE,
   SPAN_KINDS,
   type Span,
@@ -33,11 +32,11 @@ const spanOf = (span: Span): JsonObject => ({
   ...(span.parentSpanId === null ? {} : { parentSpanId: span.parentSpanId }),
   name: span.name,
   kind: SPAN_KINDS[span.kind],
-  startTimeUnixNano: nanoseconds(span.startedAt),
-  endTimeUnixNano: nanoseconds(span.endedAt),
+  startTimeUnixNano: String(nanoseconds(span.startedAt)),
+  endTimeUnixNano: String(nanoseconds(span.endedAt)),
   attributes: attributesOf(span.attributes),
   events: span.events.map(({ name, at, attributes }) => ({
-    timeUnixNano: nanoseconds(at),
+    timeUnixNano: String(nanoseconds(at)),
     name,
     attributes: attributesOf(attributes),
   })),
@@ -53,7 +52,9 @@ const failedStatus = ({ message }: NonNullable<Span['failure']>): JsonObject =>
   message === null ? { code: FAILED } : { code: FAILED, message }
 
 const attributesOf = (attributes: Attributes): JsonObject[] =>
-  presentIn(attributes).map(([key, value]) => ({ key, value: anyValueOf(value) }))
+  Object.entries(attributes).flatMap(([key, value]) =>
+    value === null || value === undefined ? [] : [{ key, value: anyValueOf(value) }],
+  )
 
 function anyValueOf(value: AttributeValue): JsonObject {
   if (typeof value === 'string') return { stringValue: value }

@@ -53,12 +53,8 @@ export const SPAN_KINDS = { server: 2, client: 3 } as const
 export const FAILED = 2
 
 /** Whole milliseconds as OTLP's nanoseconds. */
-export const nanoseconds = (milliseconds: number): string => `${Math.max(0, Math.round(milliseconds))}000000`
-
-export const presentIn = (attributes: Attributes): [string, AttributeValue][] =>
-  Object.entries(attributes).flatMap(([key, value]): [string, AttributeValue][] =>
-    value === null || value === undefined ? [] : [[key, value]],
-  )
+export const nanoseconds = (milliseconds: number): bigint =>
+  BigInt(Math.max(0, Math.round(milliseconds))) * 1_000_000n
 
 /** Members of a JSON object as attributes: texts, truth values and numbers as they are, anything else as JSON text. */
 export const prefixed = (prefix: string, members: Readonly<Record<string, unknown>>): Attributes =>
