@@ -112,6 +112,7 @@ describe('where a value comes from', () => {
       export_max_mb: 64,
       otlp_endpoint: 'http://10.0.0.9:4318/',
       otlp_headers: { 'X-Team': 'a' },
+      otlp_protocol: 'http/json',
       otlp_sampling: 0.5,
       tool_steps: 5,
       ocr_model: 'lab/eyes',

@@ -7,6 +7,7 @@ import type {
   Meaning,
 } from '../exporters/kind.ts'
 import { meaningOfStatus } from '../exporters/meaning.ts'
+import { spanCountOf } from '../exporters/otlp/spans.ts'
 import type { ExportRecord } from '../exporters/record.ts'
 import { type Clock, pause } from './clock.ts'
 
@@ -59,7 +60,13 @@ export async function deliver(
     rejected += outcome.rejected
     message = outcome.message ?? message
   }
-  return { kind: 'accepted', rejected: Math.min(rejected, records.length), message }
+  return { kind: 'accepted', rejected: generationsOf(rejected, records), message }
+}
+
+/** About how many generations these spans are: as large a part of all. */
+function generationsOf(spans: number, records: readonly ExportRecord[]): number {
+  const all = records.reduce((sum, record) => sum + spanCountOf(record), 0)
+  return Math.min(records.length, Math.ceil((spans * records.length) / all))
 }
 
 /** Sends one call, and asks for its outcome while the destination works on it. */
@@ -96,7 +103,7 @@ function outcomeOf(meaning: Exclude<Meaning, { outcome: 'pending' }>, status: nu
   switch (meaning.outcome) {
     case 'accepted': {
       const message = meaning.sentence === undefined ? null : sentenceOf(meaning.sentence)
-      return { kind: 'accepted', rejected: meaning.rejected ?? 0, message }
+      return { kind: 'accepted', rejected: meaning.rejectedSpans ?? 0, message }
     }
     case 'retry':
       return { kind: 'retry', message: sentenceOf(meaning.sentence), afterMs: meaning.afterMs ?? null }

@@ -1,13 +1,14 @@
+import { createDistinctNames } from '../metrics/distinct-names.ts'
 import type { ExportStatus } from '../metrics/export-status.ts'
 import type { Delivery } from './delivery.ts'
 
 /** For /metrics. A name that two workspaces have is shown with the first digits of the id. */
 export function exportStatus(delivery: Pick<Delivery, 'books'>, now: number): readonly ExportStatus[] {
   const books = delivery.books()
-  const names = new Map<string, number>()
-  for (const { destination } of books) names.set(destination.name, (names.get(destination.name) ?? 0) + 1)
+  const names = createDistinctNames()
+  for (const { destination } of books) names.add('', destination.name, destination.id)
   return books.map(({ destination: { id, name, type }, row, waiting }) => ({
-    destination: names.get(name) === 1 ? name : `${name} (${id.slice(0, 8)})`,
+    destination: names.nameOf('', name, id),
     type,
     sent: row.sent,
     failed: row.failed,

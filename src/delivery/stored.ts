@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts'
 import type { FilterRules } from '../db/filter-rules.ts'
 import { destinationPlace, type Sealer } from '../db/seal.ts'
 import { type DestinationRow, destinations, workspaces } from '../db/tables.ts'
-import { type DestinationConfig, isDestinationType } from '../exporters/destination-types.ts'
+import { type DestinationConfig, ENCODING_HEADER, isDestinationType } from '../exporters/destination-types.ts'
 import { type Destination, OWN_TELEMETRY } from './destination.ts'
 
 /** A destination with a text that changes with everything of it. */
@@ -75,6 +75,7 @@ function destinationOf(row: DestinationRow, isOn: boolean, sealer: Sealer): Dest
 export interface OwnTelemetry {
   readonly otlpEndpoint: string | null
   readonly otlpHeaders: Readonly<Record<string, string>>
+  readonly otlpProtocol: 'http/protobuf' | 'http/json'
   readonly otlpSampling: number
 }
 
@@ -82,6 +83,7 @@ export interface OwnTelemetry {
 export const ownTelemetry = ({
   otlpEndpoint,
   otlpHeaders,
+  otlpProtocol,
   otlpSampling,
 }: OwnTelemetry): Destination | null =>
   otlpEndpoint === null
@@ -91,7 +93,10 @@ export const ownTelemetry = ({
         workspaceId: null,
         name: 'SLUICE_OTLP_ENDPOINT',
         type: 'otel-collector',
-        config: { fields: { endpoint: otlpEndpoint }, headers: otlpHeaders },
+        config: {
+          fields: { endpoint: otlpEndpoint },
+          headers: { ...otlpHeaders, ...(otlpProtocol === 'http/json' && { [ENCODING_HEADER]: 'json' }) },
+        },
         enabled: true,
         privacyMode: true,
         samplingRate: otlpSampling,

@@ -65,8 +65,8 @@ export interface DeliveryReply {
 
 /** Sentences are ours; none quotes the destination's server. */
 export type Meaning =
-  /** Accepted. `rejected`: how many spans or records were refused, without saying which. */
-  | { readonly outcome: 'accepted'; readonly rejected?: number; readonly sentence?: string }
+  /** Accepted. `rejectedSpans`: how many spans were refused, without saying which. */
+  | { readonly outcome: 'accepted'; readonly rejectedSpans?: number; readonly sentence?: string }
   /** Try again later: 408, 429, 5xx. `afterMs`: what the destination asked for. */
   | { readonly outcome: 'retry'; readonly sentence: string; readonly afterMs?: number }
   /** Something in the batch is wrong: it is split until the record is alone, which is set aside. */

@@ -25,7 +25,10 @@ export function meaningOfStatus(
   return { outcome: 'refused', sentence: `${answered}: it does not accept the event` }
 }
 
+/** A vendor's quota may be by the day; what waits is dropped by age in the end. */
+const LONGEST_WAIT_MS = 24 * 3_600_000
+
 function retry(sentence: string, headers: Headers, now: number): Meaning {
-  const afterMs = retryAfterMs(headers, now)
+  const afterMs = retryAfterMs(headers, now, LONGEST_WAIT_MS)
   return afterMs === null ? { outcome: 'retry', sentence } : { outcome: 'retry', sentence, afterMs }
 }

@@ -12,13 +12,17 @@ const ZONE = /(?:GMT|UTC|[+-]\d{4})$/i
 /**
  * The wait that a provider requests, in milliseconds from `nowMs` (milliseconds since 1970); null without one. A readable
  * `retry-after-ms` (Azure, OpenAI) is finer and wins. An unreadable or negative wait (a past date too), and one beyond
- * five minutes, counts as 60 s.
+ * `longestMs` (five minutes), counts as 60 s.
  */
-export function retryAfterMs(headers: Headers, nowMs: number = Date.now()): number | null {
+export function retryAfterMs(
+  headers: Headers,
+  nowMs: number = Date.now(),
+  longestMs: number = LONGEST_BELIEVED_MS,
+): number | null {
   const fine = headers.get('retry-after-ms')?.trim()
-  if (fine !== undefined && DECIMAL.test(fine)) return believed(Number(fine))
+  if (fine !== undefined && DECIMAL.test(fine)) return believed(Number(fine), longestMs)
   const value = headers.get('retry-after')?.trim()
-  if (value !== undefined) return believed(waitOf(value, nowMs))
+  if (value !== undefined) return believed(waitOf(value, nowMs), longestMs)
   return fine === undefined ? null : FALLBACK_MS
 }
 
@@ -79,6 +83,6 @@ function waitOf(value: string, nowMs: number): number {
   return waitMs < 0 && waitMs > -1000 ? 0 : waitMs
 }
 
-function believed(waitMs: number): number {
-  return waitMs >= 0 && waitMs <= LONGEST_BELIEVED_MS ? Math.ceil(waitMs) : FALLBACK_MS
+function believed(waitMs: number, longestMs: number = LONGEST_BELIEVED_MS): number {
+  return waitMs >= 0 && waitMs <= longestMs ? Math.ceil(waitMs) : FALLBACK_MS
 }

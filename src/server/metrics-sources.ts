@@ -6,6 +6,7 @@ import { turnAfterLong } from '../core/turn.ts'
 import type { BODIES_FILE, DATABASE_FILE } from '../db/database.ts'
 import type { Health } from '../inference/routing/health.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import { createDistinctNames } from '../metrics/distinct-names.ts'
 import type { ExportStatus } from '../metrics/export-status.ts'
 import type { Add } from '../metrics/scrape.ts'
 import type { Upstream } from '../net/upstream.ts'
@@ -42,8 +43,7 @@ export function createCollect(sources: Sources): (add: Add) => Promise<void> {
     const gates = await gatesOf(sources.snapshot.current())
     const at = sources.now()
     let startedAt = performance.now()
-    for (const gate of gates) {
-      const labels = [gate.scope, gate.name ?? '', gate.interval]
+    for (const { gate, labels } of gates) {
       add('sluice_budget_limit_usd', labels, gate.limitNanoUsd)
       add('sluice_budget_used_usd', labels, sources.ledger.usedNanoUsd(gate, at))
       const turn = turnAfterLong(startedAt)
@@ -54,9 +54,18 @@ export function createCollect(sources: Sources): (add: Add) => Promise<void> {
   }
 }
 
+/** A limit with its labels. */
+interface LabelledGate {
+  readonly gate: Gate
+  readonly labels: readonly string[]
+}
+
 /** Every spending limit once. They are gathered again when the Snapshot has changed. */
-function createGatesOf(): (snapshot: Snapshot) => Promise<readonly Gate[]> {
-  let latest: { readonly version: number; readonly gates: readonly Gate[] } = { version: -1, gates: [] }
+function createGatesOf(): (snapshot: Snapshot) => Promise<readonly LabelledGate[]> {
+  let latest: { readonly version: number; readonly gates: readonly LabelledGate[] } = {
+    version: -1,
+    gates: [],
+  }
   return async ({ version: current, keysByHash }) => {
     if (latest.version === current) return latest.gates
     const gates = new Map<string, Gate>()
@@ -68,7 +77,13 @@ function createGatesOf(): (snapshot: Snapshot) => Promise<readonly Gate[]> {
       await turn
       startedAt = performance.now()
     }
-    latest = { version: current, gates: [...gates.values()] }
+    const names = createDistinctNames()
+    for (const { scope, name = '', id } of gates.values()) names.add(scope, name, id)
+    const labelled = [...gates.values()].map((gate) => {
+      const { scope, name = '', id, interval } = gate
+      return { gate, labels: [scope, names.nameOf(scope, name, id), interval] }
+    })
+    latest = { version: current, gates: labelled }
     return latest.gates
   }
 }

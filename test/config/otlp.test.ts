@@ -29,6 +29,15 @@ describe("settings of the gateway's own telemetry", () => {
     expect((await load({ environment })).otlpEndpoint).toBe('http://file:4318')
   })
 
+  test('the protocol is one over HTTP; gRPC is refused by the name that asked for it', async () => {
+    expect((await load()).otlpProtocol).toBe('http/protobuf')
+    const json = { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }
+    expect((await load({ environment: json })).otlpProtocol).toBe('http/json')
+    expect(await problemsOf({ environment: { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' } })).toEqual([
+      expect.stringContaining('OTEL_EXPORTER_OTLP_PROTOCOL must be one of http/protobuf, http/json'),
+    ])
+  })
+
   test('a value that cannot be read is a problem that names its variable and repeats no secret', async () => {
     const environment = {
       OTEL_EXPORTER_OTLP_HEADERS: 'canary-without-value',

@@ -75,11 +75,11 @@ describe('a reply of OTLP', () => {
   test('names what it rejected, in protobuf and JSON; its own message is not shown', () => {
     const sentence = 'answered 200: it rejected 3 spans'
     const bytes = replyBytes({ rejectedSpans: 3, errorMessage: 'canary' })
-    expect(meaningOf(200, bytes)).toEqual({ outcome: 'accepted', rejected: 3, sentence })
+    expect(meaningOf(200, bytes)).toEqual({ outcome: 'accepted', rejectedSpans: 3, sentence })
     const json = new TextEncoder().encode('{"partialSuccess":{"rejectedSpans":"3","errorMessage":"canary"}}')
     expect(meaningOf(200, json, { 'content-type': 'application/json' })).toEqual({
       outcome: 'accepted',
-      rejected: 3,
+      rejectedSpans: 3,
       sentence,
     })
   })

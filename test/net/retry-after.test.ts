@@ -62,3 +62,9 @@ test.each(FINE)('%p is a wait of %p ms', (headers, waitMs) => {
 test('no header is null', () => {
   expect(retryAfterMs(new Headers(), NOW)).toBeNull()
 })
+
+test('a caller that waits for longer believes longer waits', () => {
+  const hours = (count: number) => new Headers({ 'retry-after': String(count * 3_600) })
+  expect(retryAfterMs(hours(23), NOW, 24 * 3_600_000)).toBe(23 * 3_600_000)
+  expect(retryAfterMs(hours(25), NOW, 24 * 3_600_000)).toBe(60_000)
+})

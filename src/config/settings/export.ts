@@ -37,6 +37,15 @@ export const exportSettings = {
     meaning:
       'Headers for `SLUICE_OTLP_ENDPOINT`; values may be percent-encoded. Default: `OTEL_EXPORTER_OTLP_TRACES_HEADERS`, then `OTEL_EXPORTER_OTLP_HEADERS`.',
   }),
+  otlpProtocol: setting<'http/protobuf' | 'http/json'>({
+    variable: 'SLUICE_OTLP_PROTOCOL',
+    others: ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'],
+    type: '`http/protobuf` or `http/json`',
+    fallback: 'http/protobuf',
+    read: read.oneOf('http/protobuf', 'http/json'),
+    meaning:
+      'How spans are written for `SLUICE_OTLP_ENDPOINT`. There is no gRPC: name the port of the collector for HTTP, usually 4318. Default: `OTEL_EXPORTER_OTLP_TRACES_PROTOCOL`, then `OTEL_EXPORTER_OTLP_PROTOCOL`.',
+  }),
   otlpSampling: setting({
     variable: 'SLUICE_OTLP_SAMPLING',
     type: '0 to 1',

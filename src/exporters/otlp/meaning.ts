@@ -11,7 +11,7 @@ export function meaningOfOtlp(reply: DeliveryReply, context: BatchContext): Mean
   if (rejected === 0) return meaning
   return {
     outcome: 'accepted',
-    rejected,
+    rejectedSpans: rejected,
     sentence: `answered ${reply.status}: it rejected ${rejected} spans`,
   }
 }

@@ -28,6 +28,10 @@ export function spansOf(record: ExportRecord, extrasOf?: ExtrasOf): readonly Spa
     : [chat, ...attempts]
 }
 
+/** How many spans `spansOf` makes. */
+export const spanCountOf = ({ parent, attempts }: ExportRecord): number =>
+  attempts.length + (parent === null ? 2 : 1)
+
 const requestSpan = (record: ExportRecord, extras: Attributes = {}): Span => ({
   ...common(record),
   spanId: spanIdOf(record.id, 'request'),
