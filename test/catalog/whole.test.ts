@@ -67,6 +67,9 @@ describe('lists of the complete catalogue', () => {
       'Fireworks',
       'Perplexity',
       'Sluice',
+      'Tinfoil',
+      'Venice',
+      'Weights & Biases',
     ])
   })
 
