@@ -1,6 +1,7 @@
 /**
- * Compares the prices of the catalogue with those of other sources: `bun run check:prices [facts folder] [tiers file]`.
- * The file is LiteLLM's `model_prices_and_context_window.json`, for the prices of service tiers. The folder has
+ * Compares the prices of the catalogue with those of other sources: `bun run check:prices [facts folder] [tiers file]
+ * [page]`. The file is LiteLLM's `model_prices_and_context_window.json`, for the prices of service tiers; the page is the text of
+ * openai.com/api-priority-processing. The folder has
  * `genai-prices.data_slim.json`, and `ruby_llm.models.facts.json` as a later look at the first source. Prints agreements,
  * differences with a reason for each, and those without one; ends with 1 if fewer than 300 models could be
  * compared or one of them differs without a reason.
@@ -201,7 +202,8 @@ function report(rows: readonly Row[]): boolean {
 
 const folder = process.argv[2] ?? join(import.meta.dir, '../../../shared/catalog')
 const isExplained = report(await compare(folder))
-const tiersFile = process.argv[3]
+const [, , , tiersFile, pageFile] = process.argv
 const areTiersExplained =
-  tiersFile === undefined || reportTiers(loadCatalog(), await Bun.file(tiersFile).json())
+  tiersFile === undefined ||
+  reportTiers(loadCatalog(), await Bun.file(tiersFile).json(), pageFile && (await Bun.file(pageFile).text()))
 process.exit(isExplained && areTiersExplained ? 0 : 1)

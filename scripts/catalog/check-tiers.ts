@@ -1,10 +1,15 @@
-/** Compares prices of service tiers, and of generated images, with LiteLLM's file of prices (USD per token). */
+/**
+ * Compares prices of service tiers, and of generated images, with LiteLLM's file of prices (USD per token), and those of
+ * OpenAI's priority tier with the table of openai.com/api-priority-processing, as text.
+ */
 import type { Catalog } from '../../src/catalog/catalog.ts'
 import { isObject } from '../../src/core/json.ts'
 import { formatPrice, type Price } from '../../src/core/money.ts'
 import { type Pricing, SERVICE_TIERS } from '../../src/core/pricing.ts'
 
 type Theirs = Readonly<Record<string, unknown>>
+
+const CHANGED = 'the page is older than a change of the usual price, of which it is twice the former'
 
 /** Our providers, and theirs. */
 const PROVIDERS: Readonly<Record<string, readonly string[]>> = {
@@ -18,6 +23,14 @@ const BUCKETS = [
   ['inputCacheRead', 'cache_read_input_token_cost'],
 ] as const
 
+/** Differences that were looked up, each for these prices alone: `name ours theirs`. */
+const LOOKED_UP: Readonly<Record<string, string>> = {
+  'openai gpt-5.5 priority 12.5/75/1.25 10/60/1': "OpenAI's own page has ours",
+  'openai gpt-5.6-sol priority, page 8/40/0.8 10/60/1': CHANGED,
+  'openai gpt-5.6-terra priority, page 4/24/0.4 5/30/0.5': CHANGED,
+  'openai gpt-5.6-luna priority, page 0.4/2.4/0.04 2/12/0.2': CHANGED,
+}
+
 interface Row {
   readonly name: string
   readonly ours: string
@@ -26,9 +39,9 @@ interface Row {
   readonly difference: string | null
 }
 
-/** Prints the differences; false if one of them has no reason. */
-export function reportTiers(catalog: Catalog, file: unknown): boolean {
-  const rows = rowsOf(catalog, isObject(file) ? file : {})
+/** Prints the differences; false if one of them has no reason. `page`: the text of OpenAI's page, if there is one. */
+export function reportTiers(catalog: Catalog, file: unknown, page = ''): boolean {
+  const rows = [...rowsOf(catalog, isObject(file) ? file : {}), ...rowsOfPage(catalog, page)]
   const different = rows.filter(({ difference }) => difference !== null)
   console.log('\nService tiers and images, ours and theirs in USD per million (prompt/completion/cached):')
   for (const { name, ours, theirs, difference } of different)
@@ -68,6 +81,24 @@ function rowsOf(catalog: Catalog, file: Theirs): Row[] {
   return rows
 }
 
+/** Rows are `model| $input| $cached| $output| …`; the model's name may have words and other names behind it. */
+function rowsOfPage(catalog: Catalog, page: string): Row[] {
+  const lines = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
+  return catalog.endpointsOf('openai', ['chat', 'responses']).flatMap(({ upstreamId, pricing }) => {
+    const line = lines.find(([title = '']) => title.toLowerCase().split(NOTES)[0] === wordsOf(upstreamId))
+    if (line === undefined || pricing === null) return []
+    const [input, cached, output] = line.slice(1).map((cell) => Number(cell.replace('$', '') || Number.NaN))
+    const theirs = [input, output, cached].map((price) => (Number.isFinite(price) ? (price ?? null) : null))
+    const ours = pricesOf(pricing.serviceTiers?.priority ?? pricing)
+    return [compared(`openai ${upstreamId} priority, page`, ours, theirs, null)]
+  })
+}
+
+const NOTES = /excludes long context|(?<=gpt-4o)gpt-/
+/** As the page writes a model: `gpt-5.4 mini`. Dated names and `o4-mini` stay as they are. */
+const wordsOf = (upstreamId: string): string =>
+  upstreamId.startsWith('gpt-') ? upstreamId.replace(/(?<=gpt-[\d.]+o?)-(?=[a-z])/, ' ') : upstreamId
+
 const reasonFor = ({ difference }: Row): string | null =>
   difference === null ? null : 'their usual price differs too: ours is newer'
 
@@ -79,7 +110,8 @@ function compared(
 ): Row {
   const agrees = ours.every((price, at) => isSame(price, theirs[at] ?? null))
   const [written, other] = [ours, theirs].map((prices) => prices.map((price) => price ?? '-').join('/'))
-  return { name, ours: written ?? '', theirs: other ?? '', difference: agrees ? null : (reason ?? '') }
+  const known = reason ?? LOOKED_UP[`${name} ${written} ${other}`] ?? ''
+  return { name, ours: written ?? '', theirs: other ?? '', difference: agrees ? null : known }
 }
 
 /** A price that one of them lacks is not compared. */

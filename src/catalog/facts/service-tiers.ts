@@ -21,9 +21,9 @@ const HALF = [1n, 2n] as const
 const DOUBLE = [2n, 1n] as const
 
 /**
- * Sources: LiteLLM's model_prices_and_context_window.json of 2026-07-24, and for the priority tier of 14 models a copy of
- * openai.com/api-priority-processing (March 2026). The vendors' price pages were not compared, so `bun run check:prices`
- * finds changes of the metadata, not errors of that file. Models of a family without a row there get its factor.
+ * Sources: LiteLLM's model_prices_and_context_window.json of 2026-07-24, and for OpenAI's priority tier a copy of
+ * openai.com/api-priority-processing (summer 2026); `bun run check:prices` compares both. Where they differ (gpt-5.5), the
+ * vendor's page holds. Google's price page was not compared. Models of a family without a row get its factor.
  */
 const OPENAI: VendorTiers = {
   scalesCacheWrites: true,
@@ -36,6 +36,8 @@ const OPENAI: VendorTiers = {
   ],
   priority: [
     { model: 'openai/gpt-5', factor: DOUBLE },
+    { model: 'openai/gpt-5.5', factor: [5n, 2n] },
+    { model: 'openai/gpt-5.5-', factor: DOUBLE },
     { model: 'openai/gpt-5-mini', factor: [9n, 5n] },
     { model: 'openai/gpt-5.1-codex-mini', factor: [9n, 5n] },
     { model: 'openai/gpt-4.1', factor: [7n, 4n] },
