@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { isObject, isString, type JsonObject, textsIn } from '../core/json.ts'
 import type { McpServer } from '../core/mcp.ts'
 import type { ConfigProblem } from '../core/problem.ts'
@@ -8,12 +9,28 @@ const LABEL = /^[A-Za-z][A-Za-z0-9_-]{0,31}$/
 const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/
 const HEADER_VALUE = /^[!-~](?:[ -~]{0,7998}[!-~])?$/
 const OWN_HEADERS: ReadonlySet<string> = new Set(['content-type', 'accept', 'host', 'content-length'])
-const FIELDS: ReadonlySet<string> = new Set(['label', 'url', 'headers', 'allowed_tools'])
+const FIELDS: ReadonlySet<string> = new Set([
+  'label',
+  'url',
+  'headers',
+  'allowed_tools',
+  'command',
+  'args',
+  'env',
+  'cwd',
+])
+/** What a process gets of the gateway's environment; everything else is listed in `env`. */
+const INHERITED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TMPDIR', 'SHELL', 'TERM']
+/** Names of variables whose values are taken out of what the server says. */
+const SECRET = /key|token|secret|passw|credential|auth/i
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/
+
+type Environment = Readonly<Record<string, string | undefined>>
 
 /** Reads `mcp_servers:` of the settings file. `${NAME}` in any string is replaced from the environment. */
 export function readMcpServers(
   value: unknown,
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
 ): { servers: McpServer[]; problems: ConfigProblem[] } {
   const problems: ConfigProblem[] = []
   const expanded = expandVariables(value ?? [], environment, 'mcp_servers', problems)
@@ -25,7 +42,7 @@ export function readMcpServers(
     })
   const servers = entries.map((entry: unknown, i): McpServer => {
     const place = `mcp_servers[${i}]`
-    if (isObject(entry)) return serverOf(entry, place, problems)
+    if (isObject(entry)) return serverOf(entry, place, environment, problems)
     problems.push({ path: place, message: 'must be an entry with label and url' })
     return { label: '', url: '', headers: {}, allowedTools: null }
   })
@@ -39,7 +56,12 @@ export function readMcpServers(
   return { servers, problems }
 }
 
-function serverOf(entry: JsonObject, place: string, problems: ConfigProblem[]): McpServer {
+function serverOf(
+  entry: JsonObject,
+  place: string,
+  environment: Environment,
+  problems: ConfigProblem[],
+): McpServer {
   const reject = (field: string, message: string): void => {
     problems.push({ path: `${place}.${field}`, message })
   }
@@ -48,20 +70,56 @@ function serverOf(entry: JsonObject, place: string, problems: ConfigProblem[]): 
     reject(field.slice(0, 60), `is not a field of an MCP server; it has ${[...FIELDS].join(', ')}`)
   const isLabel = isString(label) && LABEL.test(label)
   if (!isLabel) reject('label', 'must be a letter and up to 31 letters, digits, "_" or "-"')
+  const shared = { label: isLabel ? label : '', allowedTools: allowedIn(allowed_tools, reject) }
+  if (entry['command'] !== undefined) {
+    for (const name of ['url', 'headers'])
+      if (entry[name] !== undefined) reject(name, 'is not for a server with a command')
+    return { ...shared, url: '', headers: {}, process: processOf(entry, environment, reject) }
+  }
+  for (const name of ['args', 'env', 'cwd'])
+    if (entry[name] !== undefined) reject(name, 'is only for a server with a command')
   const address = isString(url) ? URL.parse(url.trim()) : null
   const isAddress =
     address !== null && /^https?:$/.test(address.protocol) && address.username + address.password === ''
   // An address may hold a secret: it is not repeated.
   if (!isAddress) reject('url', 'must be an http or https address without user or password')
   return {
-    label: isLabel ? label : '',
+    ...shared,
     url: isAddress ? address.href : '',
     headers: headersOf(headers, reject),
-    allowedTools: allowedIn(allowed_tools, reject),
   }
 }
 
 type Reject = (field: string, message: string) => void
+
+function processOf(
+  { command, args = [], env = {}, cwd = null }: JsonObject,
+  environment: Environment,
+  reject: Reject,
+) {
+  const isCommand = isString(command) && command.trim() !== '' && !command.includes('\0')
+  if (!isCommand) reject('command', 'must be a program, without its arguments')
+  const isList = Array.isArray(args) && args.length <= 100 && args.every(isString)
+  if (!isList) reject('args', 'must be a list of texts')
+  const isFolder = cwd === null || (isString(cwd) && isAbsolute(cwd))
+  if (!isFolder) reject('cwd', 'must be the absolute path of a folder')
+  const own: Record<string, string> = {}
+  if (!isObject(env)) reject('env', 'must be a map of names and texts')
+  for (const [name, value] of Object.entries(isObject(env) ? env : {})) {
+    if (VARIABLE.test(name) && isString(value) && !value.includes('\0')) own[name] = value
+    else reject('env', 'must have names of variables, with texts')
+  }
+  const inherited = INHERITED.flatMap((name) => {
+    const value = environment[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return {
+    command: [isCommand ? command : '', ...(isList ? textsIn(args) : [])],
+    env: { ...Object.fromEntries(inherited), ...own },
+    secrets: Object.keys(own).flatMap((name) => (SECRET.test(name) ? [own[name] ?? ''] : [])),
+    folder: isFolder && isString(cwd) ? cwd : null,
+  }
+}
 
 function headersOf(headers: unknown, reject: Reject): Record<string, string> {
   const read: Record<string, string> = {}

@@ -28,7 +28,11 @@ export function fileProblems(file: ConfigFile | null, variables: readonly string
   return problems
 }
 
-const LISTS = { models: 'an id', providers: 'slug, dialect and base_url', mcp_servers: 'label and url' }
+const LISTS = {
+  models: 'an id',
+  providers: 'slug, dialect and base_url',
+  mcp_servers: 'label and url, or label and command',
+}
 
 /** `port in /srv/sluice.yaml, line 3`. */
 const placeIn = ({ path, lineOf }: ReadFile, key: string): string =>

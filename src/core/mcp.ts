@@ -3,11 +3,25 @@ import type { JsonObject } from './json.ts'
 /** A server of the Model Context Protocol that the operator has listed in sluice.yaml. */
 export interface McpServer {
   readonly label: string
+  /** '' for a process. */
   readonly url: string
   /** Secrets: never shown. */
   readonly headers: Readonly<Record<string, string>>
   /** Null: all. */
   readonly allowedTools: readonly string[] | null
+  /** Of a server that runs here and is spoken to over stdin and stdout. */
+  readonly process?: McpProcess
+}
+
+interface McpProcess {
+  /** The program and its arguments. */
+  readonly command: readonly string[]
+  /** All that it gets of the environment. */
+  readonly env: Readonly<Record<string, string>>
+  /** Values of `env` that are never shown. */
+  readonly secrets: readonly string[]
+  /** Null: that of the gateway. */
+  readonly folder: string | null
 }
 
 export interface McpTool {
@@ -24,6 +38,8 @@ export interface McpAccess {
   list(label: string): Promise<readonly McpTool[]>
   /** Connects at the first call. */
   open(label: string): McpSession
+  /** Ends the processes, without waiting for them. */
+  close(): void
 }
 
 export interface McpSession {

@@ -229,7 +229,7 @@ const tooLarge = (limitBytes: number): UpstreamError =>
   new UpstreamError('malformed', `the reply is larger than ${limitBytes} bytes`)
 
 /** Rejects with the reason as soon as the signal aborts, even while a resolver does not answer. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) return Promise.reject(signal.reason)
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const onAbort = (): void => reject(signal.reason)

@@ -160,8 +160,8 @@ const contentDeps = ({ contents, exportContents }: BodyStores) => ({ contents, e
 
 const fileDeps = (files: FileStore) => ({ files, uploads: uploadedFiles(files) })
 
-function closeRun({ upstream, ticker, web, tokenPool, documents }: RunDeps): void {
-  for (const one of [upstream, ticker, web, tokenPool, documents]) one.close()
+function closeRun({ upstream, ticker, web, tokenPool, documents, mcp }: RunDeps): void {
+  for (const one of [upstream, ticker, web, tokenPool, documents, mcp]) one.close()
 }
 
 const openSource = (

@@ -74,7 +74,7 @@ export function createRun({
     wait: sleep,
     fetchContent: contentFetcher(outboundAllow),
     web: openWeb({ config, documents, outboundAllow, resolve, now }),
-    mcp: createMcpAccess({ servers: config.mcpServers, resolve, now }),
+    mcp: createMcpAccess({ servers: config.mcpServers, resolve, now, log: loggers.server }),
     tokenPool: createTokenPool(),
     documents,
     fileModels: { ocr: config.ocrModel, embedding: config.embeddingModel },

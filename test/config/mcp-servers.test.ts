@@ -37,7 +37,59 @@ describe('mcp_servers', () => {
     ])
   })
 
+  test('may be programs, which get what is listed of the environment', async () => {
+    write(
+      'sluice.yaml',
+      `mcp_servers:
+  - label: local
+    command: npx
+    args: [-y, some-server, /data]
+    env: { API_KEY: "\${LOCAL_KEY}", MODE: quiet }
+    cwd: /srv
+    allowed_tools: [read]
+`,
+    )
+    const { mcpServers } = await load({
+      environment: { LOCAL_KEY: 'pw-4711', PATH: '/bin', HOME: '/root', SLUICE_API_KEY: 'k'.repeat(40) },
+    })
+    expect(mcpServers).toEqual([
+      {
+        label: 'local',
+        url: '',
+        headers: {},
+        allowedTools: ['read'],
+        process: {
+          command: ['npx', '-y', 'some-server', '/data'],
+          env: { PATH: '/bin', HOME: '/root', API_KEY: 'pw-4711', MODE: 'quiet' },
+          secrets: ['pw-4711'],
+          folder: '/srv',
+        },
+      },
+    ])
+  })
+
   test.each([
+    ['mcp_servers:\n  - label: a\n    command: " "\n', 'mcp_servers[0].command (line 3) must be a program'],
+    [
+      'mcp_servers:\n  - label: a\n    command: ls\n    url: https://a\n',
+      'mcp_servers[0].url (line 4) is not for a server with a command',
+    ],
+    [
+      'mcp_servers:\n  - label: a\n    url: https://a\n    args: []\n',
+      'mcp_servers[0].args (line 4) is only for a server with a command',
+    ],
+    [
+      'mcp_servers:\n  - label: a\n    command: ls\n    args: -l\n',
+      'mcp_servers[0].args (line 4) must be a list',
+    ],
+    [
+      'mcp_servers:\n  - label: a\n    command: ls\n    cwd: data\n',
+      'mcp_servers[0].cwd (line 4) must be the abs',
+    ],
+    [
+      'mcp_servers:\n  - label: a\n    command: ls\n    env: { "A B": x }\n',
+      'mcp_servers[0].env (line 4) must have names of variables',
+    ],
     ['mcp_servers: 7\n', 'line 1 must be a list of entries, each with label and url'],
     ['mcp_servers:\n  - 7\n', 'mcp_servers[0] (line 2) must be an entry'],
     ['mcp_servers:\n  - url: https://a.example\n', 'mcp_servers[0].label (line 2) must be a letter'],

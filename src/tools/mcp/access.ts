@@ -2,12 +2,16 @@ import { GatewayError } from '../../core/errors.ts'
 import { fieldsOf, isObject, type JsonObject, objectsIn, textOf } from '../../core/json.ts'
 import type { McpAccess, McpServer, McpSession, McpTool } from '../../core/mcp.ts'
 import type { Resolve } from '../../net/guarded.ts'
-import { type Connection, connect, McpFailure, shown } from './connection.ts'
+import type { McpLog } from './channel.ts'
+import { connect } from './connection.ts'
 import { textOfResult } from './messages.ts'
+import { createProcess } from './process.ts'
+import { type Bounds, type Connection, McpFailure, shown } from './protocol.ts'
 
 interface McpParts {
   readonly servers: readonly McpServer[]
   readonly resolve?: Resolve | undefined
+  readonly log?: McpLog | undefined
   /** Of a listing with all its pages, each request of it. */
   readonly listMs?: number
   now(): number
@@ -26,7 +30,19 @@ const MOST_RESULT_CHARACTERS = 128 * 1024
 const RETRY_AFTER_SECONDS = 10
 const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/
 
-export function createMcpAccess({ servers, resolve, listMs = LIST_MS, now }: McpParts): McpAccess {
+/** How a server is reached: a session of its own, or the one process of all requests. */
+type Connect = (bounds: Bounds) => Promise<Connection>
+
+export function createMcpAccess({ servers, resolve, log, listMs = LIST_MS, now }: McpParts): McpAccess {
+  const processes = new Map(
+    servers.flatMap((each) =>
+      each.process ? [[each.label, createProcess(each, each.process, now, log)]] : [],
+    ),
+  )
+  const connectTo =
+    (server: McpServer): Connect =>
+    (bounds) =>
+      processes.get(server.label)?.connect(bounds) ?? connect(server, resolve, bounds)
   const known = new Map<string, { readonly at: number; readonly tools: Promise<readonly McpTool[]> }>()
   const serverOf = (label: string): McpServer => {
     const server = servers.find((each) => each.label === label)
@@ -38,24 +54,23 @@ export function createMcpAccess({ servers, resolve, listMs = LIST_MS, now }: Mcp
     list(label) {
       const former = known.get(label)
       if (former !== undefined && now() - former.at < KNOWN_MS) return former.tools
-      const tools = listed(serverOf(label), resolve, listMs)
+      const tools = listed(serverOf(label), connectTo(serverOf(label)), listMs)
       const entry = { at: now(), tools }
       known.set(label, entry)
       tools.catch(() => known.get(label) === entry && known.delete(label))
       return tools
     },
-    open: (label) => openSession(serverOf(label), resolve),
+    open: (label) => openSession(serverOf(label), connectTo(serverOf(label))),
+    close() {
+      for (const each of processes.values()) each.close()
+    },
   }
 }
 
-async function listed(
-  server: McpServer,
-  resolve: Resolve | undefined,
-  listMs: number,
-): Promise<readonly McpTool[]> {
+async function listed(server: McpServer, connectTo: Connect, listMs: number): Promise<readonly McpTool[]> {
   const bounds = { timeoutMs: listMs, signal: AbortSignal.timeout(listMs) }
   try {
-    const connection = await connect(server, resolve, bounds)
+    const connection = await connectTo(bounds)
     try {
       return checked(await pagesOf(connection, bounds), server)
     } finally {
@@ -74,10 +89,7 @@ async function listed(
   }
 }
 
-async function pagesOf(
-  connection: Connection,
-  bounds: Parameters<Connection['ask']>[2],
-): Promise<JsonObject[]> {
+async function pagesOf(connection: Connection, bounds: Bounds): Promise<JsonObject[]> {
   const tools: JsonObject[] = []
   let cursor = ''
   for (let page = 0; page < MOST_PAGES; page++) {
@@ -120,12 +132,12 @@ function checked(tools: readonly JsonObject[], server: McpServer): readonly McpT
 }
 
 /** One session for the calls of one request, so a server can remember what it did for this request and for no other. */
-function openSession(server: McpServer, resolve: Resolve | undefined): McpSession {
+function openSession(server: McpServer, connectTo: Connect): McpSession {
   let connecting: Promise<Connection> | null = null
   let isClosed = false
   const connected = (signal: AbortSignal): Promise<Connection> => {
     signal.throwIfAborted()
-    connecting ??= connect(server, resolve, { timeoutMs: LIST_MS }).catch((error) => {
+    connecting ??= connectTo({ timeoutMs: LIST_MS }).catch((error) => {
       connecting = null
       throw error
     })
@@ -138,16 +150,21 @@ function openSession(server: McpServer, resolve: Resolve | undefined): McpSessio
   return {
     async call(name, args, signal) {
       if (isClosed) throw new Error('the request is over')
-      const connection = await connected(signal)
-      if (isClosed) {
+      let used: typeof connecting = null
+      const ask = async (): Promise<JsonObject> => {
+        used = connected(signal)
+        const connection = await used
+        if (!isClosed)
+          return connection.ask('tools/call', { name, arguments: args }, { signal, timeoutMs: CALL_MS })
         connection.close()
         throw new Error('the request is over')
       }
-      const result = await connection.ask(
-        'tools/call',
-        { name, arguments: args },
-        { signal, timeoutMs: CALL_MS },
-      )
+      const result = await ask().catch((error: unknown) => {
+        if (!(error instanceof McpFailure && error.isExpired)) throw error
+        // The server did not run the call. Another call may have connected again already.
+        if (connecting === used) connecting = null
+        return ask()
+      })
       const text = shown(textOfResult(result), server, MOST_RESULT_CHARACTERS)
       if (result['isError'] === true) throw new Error(text)
       return text

@@ -7,6 +7,7 @@ const access: McpAccess = {
   servers: [{ label: 'things', url: 'https://things.example/mcp' }],
   list: async () => [{ name: 'add', description: '', inputSchema: { type: 'object' }, annotations: {} }],
   open: () => ({ call: async () => '', close: () => undefined }),
+  close: () => undefined,
 }
 
 /** The functions that an entry becomes; null: it is left to a provider. */

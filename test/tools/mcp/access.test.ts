@@ -79,6 +79,28 @@ describe('a session', () => {
     other.close()
   })
 
+  test('that the server has forgotten is begun again, once, and by all calls together', async () => {
+    const session = accessTo(real.url).open('things')
+    await session.call('count', {}, never)
+    real.forget()
+    real.seen.length = 0
+    const both = await Promise.all([session.call('count', {}, never), session.call('count', {}, never)])
+    expect(both.toSorted()).toEqual(['call 1', 'call 2'])
+    expect(real.seen.filter(({ rpc }) => rpc === 'initialize')).toHaveLength(1)
+    session.close()
+    let hellos = 0
+    const url = serve(async (request) => {
+      if (request.method === 'DELETE') return new Response(null, { status: 204 })
+      const { id, method } = Object(await request.json())
+      if (method === 'initialize') hellos += 1
+      if (method === 'tools/call') return new Response('', { status: 404 })
+      if (id === undefined) return new Response(null, { status: 202 })
+      return Response.json({ id, result: HELLO }, { headers: { 'mcp-session-id': 'one' } })
+    })
+    await expect(accessTo(url).open('things').call('add', {}, never)).rejects.toThrow('answered 404')
+    expect(hellos).toBe(2)
+  })
+
   test('refuses sampling and elicitation, and the call goes on', async () => {
     const session = accessTo(real.url).open('things')
     for (const name of ['sample', 'elicit']) {

@@ -24,6 +24,7 @@ export function startMcpServer({ isJson = false }: Options = {}) {
       const text = await request.clone().text()
       seen.push({ method: request.method, session, rpc: text === '' ? '' : String(JSON.parse(text).method) })
       const known = session === null ? undefined : sessions.get(session)
+      if (session !== null && known === undefined) return new Response('Session not found', { status: 404 })
       const transport = known ?? (await newSession(sessions, isJson))
       return transport.handleRequest(request)
     },
@@ -31,6 +32,8 @@ export function startMcpServer({ isJson = false }: Options = {}) {
   return {
     url: `http://127.0.0.1:${server.port}/mcp`,
     seen,
+    /** As a server that was started again. */
+    forget: () => sessions.clear(),
     stop: () => server.stop(true),
   }
 }
@@ -50,7 +53,7 @@ async function newSession(
   return transport
 }
 
-function toolServer(): McpServer {
+export function toolServer(): McpServer {
   const server = new McpServer({ name: 'things', version: '1.0.0' }, { capabilities: {} })
   let count = 0
   const text = (words: string, isError = false) => ({
