@@ -6,7 +6,7 @@ import type { McpServer } from '../../../src/core/mcp.ts'
 import { createMcpAccess } from '../../../src/tools/mcp/access.ts'
 import { ask, calls, messageOf, says, startTools } from './setup.ts'
 
-const script = join(import.meta.dir, '../../tools/mcp/stdio-server.ts')
+const script = join(import.meta.dir, '../../tools/mcp/stdio-server.child.ts')
 const TOKEN = 'stdio-secret-4711'
 
 const local = (more: Partial<NonNullable<McpServer['process']>> = {}): McpServer => ({
