@@ -102,7 +102,7 @@ export const errorEnvelope =
   (app: ReturnType<typeof routes>) =>
     app.onError({ as: 'global' }, ({ code, error, incoming, path }) => {
       const methods = () => allowedMethods(app.routes, routedPath(path))
-      const failure = failureOf(code, error, incoming.request.method, path, methods)
+      const failure = failureOf(code, error, incoming.request, path, methods)
       logFailure(log, failure, incoming)
       return errorResponse(failure, incoming, formOf)
     })
@@ -117,7 +117,7 @@ export interface EnvelopeOptions {
 function failureOf(
   code: unknown,
   error: unknown,
-  method: string,
+  request: Request,
   path: string,
   methods: () => readonly string[],
 ): GatewayError {
@@ -127,7 +127,7 @@ function failureOf(
     case 'PARSE':
       return parseFailure(error)
     case 'NOT_FOUND':
-      return noRoute(method, path, methods())
+      return noRoute(request, path, methods())
     case 'INVALID_FILE_TYPE':
       return badRequest('A file in the request is not of an allowed type')
     case 'INVALID_COOKIE_SIGNATURE':
@@ -147,12 +147,18 @@ function parseFailure(error: unknown): GatewayError {
   return isOfTheBody ? badRequest('The request body is malformed JSON') : publicError(cause)
 }
 
-function noRoute(method: string, path: string, allowed: readonly string[]): GatewayError {
+function noRoute({ method, headers }: Request, path: string, allowed: readonly string[]): GatewayError {
   const route = `${printable(method)} ${printable(path)}`
   if (allowed.length === 0) return notFound(`There is no ${route} here`)
-  return new GatewayError(405, `There is no ${route} here: allowed on this path: ${allowed.join(', ')}`, {
-    headers: { allow: allowed.join(', ') },
-  })
+  const allow = allowed.join(', ')
+  const methods = `allowed on this path: ${allow}`
+  // Codex asks for a WebSocket first. It turns to HTTP at once after a 426, and only after seven attempts otherwise.
+  if (headers.get('upgrade')?.toLowerCase() === 'websocket') {
+    return new GatewayError(426, `There are no WebSockets here, use HTTP: ${methods}`, {
+      headers: { allow, upgrade: 'HTTP/1.1' },
+    })
+  }
+  return new GatewayError(405, `There is no ${route} here: ${methods}`, { headers: { allow } })
 }
 
 const isValidationError = (code: unknown, error: unknown): error is Readonly<ValidationError> =>

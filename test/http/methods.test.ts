@@ -24,3 +24,22 @@ test.each([
   const reply = await call(handler, { method: 'OPTIONS', path: `/api/v1${path}`, key: API_KEY })
   expect([reply.status, reply.headers.get('allow')]).toEqual([405, allow])
 })
+
+// The handshake of Codex 0.169.0 whose `openai_base_url` is the gateway's.
+test('a WebSocket on a path of requests is a 426, after which Codex uses HTTP at once', async () => {
+  const handshake = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    'openai-beta': 'responses_websockets=2026-02-06',
+  }
+  const ask = (path: string) => call(handler, { method: 'GET', path, key: API_KEY, headers: handshake })
+  const reply = await ask('/v1/responses')
+  expect([reply.status, reply.headers.get('allow'), reply.headers.get('upgrade')]).toEqual([
+    426,
+    'POST',
+    'HTTP/1.1',
+  ])
+  expect((await ask('/v1/nothing')).status).toBe(404)
+})
