@@ -1,5 +1,6 @@
 import type { ErrorType } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
+import { isObject, restOf } from '../../core/json.ts'
 import type { PublicError } from '../../core/result.ts'
 
 export { readErrorReply as readMessagesError } from '../read-error.ts'
@@ -38,21 +39,25 @@ const TYPES_BY_STATUS: Readonly<Record<number, string>> = {
 
 /**
  * A failure in Anthropic's form, which its clients tell apart by `type`. The gateway's own metadata (which provider,
- * its code, earlier attempts) is added to it.
+ * its code, earlier attempts) is added to it; what it calls `details` has a place of its own in Anthropic's form.
  */
 export function viewError({ status, message, metadata }: PublicError, requestId: string | null): JsonObject {
   const kind = metadata?.['error_type']
+  const details = metadata?.['details']
   return {
     type: 'error',
     error: {
       type: typeOf(kind) ?? TYPES_BY_STATUS[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error'),
       message,
       ...(typeof kind === 'string' ? { error_type: kind } : {}),
-      ...(metadata === undefined ? {} : { metadata }),
+      ...(isObject(details) ? { details } : {}),
+      ...(metadata === undefined ? {} : { metadata: restOf(metadata, DETAILS) ?? {} }),
     },
     request_id: requestId,
   }
 }
+
+const DETAILS = new Set(['details'])
 
 function typeOf(kind: unknown): string | undefined {
   const types: Readonly<Record<string, string>> = TYPES

@@ -1,4 +1,4 @@
-import { badRequest } from '../../core/errors.ts'
+import { badRequest, GatewayError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, restOf } from '../../core/json.ts'
 import type { InferenceRequest, Reasoning } from '../../core/request.ts'
@@ -17,6 +17,7 @@ const checkBody = bodyCheck(messagesBody)
  * the caller named none.
  */
 export function parseMessages(input: JsonObject, headers: Headers): InferenceRequest {
+  if (input['thread']) throw noThreads()
   const body = checkBody(input)
   const routing = readConversationRouting('messages', 'messages', body, headers)
   const keep = createKeep()
@@ -46,6 +47,19 @@ export function parseMessages(input: JsonObject, headers: Headers): InferenceReq
   keepRest(body, keep)
   return keep.names.length === 0 ? request : { ...request, ownFields: keep.names }
 }
+
+/**
+ * A thread is a conversation that Anthropic's servers hold, found by the id of its last reply. Here that id is the
+ * gateway's, and the next request may go elsewhere. After this code the tool runners of Anthropic's SDKs, which ask for a
+ * thread unless told otherwise, send the whole conversation instead.
+ */
+const noThreads = (): GatewayError =>
+  new GatewayError(400, 'thread: no conversations are held here; send all messages, without `thread`', {
+    metadata: {
+      error_type: 'invalid_request',
+      details: { error_code: 'thread_unsupported_request', unsupported: [] },
+    },
+  })
 
 /** `model`, then `models`, then `fallbacks`: three ways to name an order, each model once. */
 const withFallbacks = (models: string[], { fallbacks }: MessagesBody): string[] =>

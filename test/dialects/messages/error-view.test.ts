@@ -37,3 +37,10 @@ test.each<[status: number, kind: string | undefined, type: string]>([
     request_id: 'req-1',
   })
 })
+
+test("the details of an error are where Anthropic's clients read them", () => {
+  const metadata = { error_type: 'invalid_request', details: { error_code: 'thread_not_found' } }
+  expect(viewError({ status: 404, message: 'M', metadata }, 'req-1')).toMatchObject({
+    error: { details: { error_code: 'thread_not_found' }, metadata: { error_type: 'invalid_request' } },
+  })
+})

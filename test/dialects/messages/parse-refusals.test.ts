@@ -268,6 +268,27 @@ describe('refused', () => {
   })
 })
 
+// The bodies of the tool runner of Anthropic's Python client 2.12.0: it sends the whole conversation after this code.
+test.each<JsonObject>([{ type: 'create' }, { type: 'continue', previous_message_id: 'msg_1' }])(
+  'a thread, %p, is refused with the code for it',
+  (thread) => {
+    const parse = () => parseMessages(withBody({ thread }), new Headers())
+    expect(parse).toThrow('thread: no conversations are held here; send all messages, without `thread`')
+    expect(parse).toThrow(
+      expect.objectContaining({
+        metadata: {
+          error_type: 'invalid_request',
+          details: { error_code: 'thread_unsupported_request', unsupported: [] },
+        },
+      }),
+    )
+  },
+)
+
+test('no thread is none', () => {
+  expect(parseMessages(withBody({ thread: null }), new Headers()).models).toEqual(['m'])
+})
+
 test('a header that is not a list of betas', () => {
   expect(refusal(withBody({}), { 'anthropic-beta': 'b'.repeat(2001) })).toContain('anthropic-beta')
 })
