@@ -85,7 +85,8 @@ export function allCoolingDown(
         : `${names} rejected this gateway's credential; the operator must replace it`,
       {
         metadata: { error_type: 'provider_unavailable' },
-        headers: { 'retry-after': String(seconds), ...NEVER_RETRY },
+        // Without a time: Codex knows no `x-should-retry` and would wait for minutes before it shows the message.
+        headers: NEVER_RETRY,
         refusal: UNAVAILABLE,
       },
     )

@@ -267,6 +267,14 @@ describe('refusals', () => {
     expect(error.status).toBe(503)
     expect(error.headers?.['retry-after']).toBe('1')
   })
+
+  // Codex 0.169.0 waits for as long as a 503 says, without a word, and the operator's next step has no time.
+  test('all refused: 503 without a time', () => {
+    const blocks = { 'cheap/lab/other': { reason: 'refused', until: NOW + 600_000 } } as const
+    const error = refusal({ request: request({ models: ['lab/other'] }), blocks })
+    expect([error.status, error.headers]).toEqual([503, { 'x-should-retry': 'false' }])
+    expect(error.message).toContain("rejected this gateway's credential; the operator must replace it")
+  })
 })
 
 describe('a server tool that the gateway does not have', () => {
