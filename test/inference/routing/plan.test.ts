@@ -254,26 +254,15 @@ describe('refusals', () => {
     expect(error.message).toMatch(sentence)
   })
 
-  test('all cooling down: 429 with the remaining wait', () => {
-    const blocks = { 'cheap/lab/other': { reason: 'rate-limit', until: NOW + 12_300 } } as const
+  // No time where the next step is the operator's: Codex 0.169.0 waits for as long as a 503 says, without a word.
+  test.each([
+    ['rate-limit', 12_300, 429, { 'retry-after': '13' }],
+    ['failing', 500, 503, { 'retry-after': '1' }],
+    ['refused', 600_000, 503, { 'x-should-retry': 'false' }],
+  ] as const)('every endpoint is set aside, %s for %d ms: %d with %o', (reason, ms, status, headers) => {
+    const blocks = { 'cheap/lab/other': { reason, until: NOW + ms } }
     const error = refusal({ request: request({ models: ['lab/other'] }), blocks })
-    expect(error.status).toBe(429)
-    expect(error.headers?.['retry-after']).toBe('13')
-  })
-
-  test('all failing: 503 with a time', () => {
-    const blocks = { 'cheap/lab/other': { reason: 'failing', until: NOW + 500 } } as const
-    const error = refusal({ request: request({ models: ['lab/other'] }), blocks })
-    expect(error.status).toBe(503)
-    expect(error.headers?.['retry-after']).toBe('1')
-  })
-
-  // Codex 0.169.0 waits for as long as a 503 says, without a word, and the operator's next step has no time.
-  test('all refused: 503 without a time', () => {
-    const blocks = { 'cheap/lab/other': { reason: 'refused', until: NOW + 600_000 } } as const
-    const error = refusal({ request: request({ models: ['lab/other'] }), blocks })
-    expect([error.status, error.headers]).toEqual([503, { 'x-should-retry': 'false' }])
-    expect(error.message).toContain("rejected this gateway's credential; the operator must replace it")
+    expect([error.status, error.headers]).toEqual([status, headers])
   })
 })
 
