@@ -57,7 +57,7 @@ export const filterRules = Type.Object(
   {
     additionalProperties: false,
     description:
-      'Which generations are sent: those for which all groups hold. A rule on a value that is absent does not hold, unless its operator begins with `not_`. `provider` is its slug, costs are USD, texts are compared with their case, patterns are RE2 and search 100,000 characters. `input` and `output` need a destination without `privacy_mode`.',
+      'Which generations are sent: those for which all groups hold. A rule on a value that is absent does not hold, unless its operator begins with `not_`. `provider` is its slug, costs are USD, texts are compared with their case, patterns are RE2, together of at most 5,000 steps (a character is one, `{n}` repeats n times), and search 100,000 characters, fewer beyond 200 steps. `input` and `output` need a destination without `privacy_mode`.',
   },
 )
 export type FilterRules = Static<typeof filterRules>

@@ -14,8 +14,10 @@ export interface CompiledRules {
   takes(facts: RuleFacts): boolean
 }
 
-/** Patterns are searched in so many characters from the beginning; their time is linear in them. */
+/** Patterns are searched in so many characters from the beginning, */
 const MOST_SEARCHED = 100_000
+/** and in fewer if all of them together would take more steps: a step at each character, some 100 ns each. */
+const MOST_STEPS = 20_000_000
 
 /** Rules that take everything. */
 const EVERYTHING: CompiledRules = { needsContent: false, takes: () => true }
@@ -26,7 +28,15 @@ const EVERYTHING: CompiledRules = { needsContent: false, takes: () => true }
  */
 export function compileRules(rules: FilterRules | null): CompiledRules {
   if (rules === null || rules.enabled === false) return EVERYTHING
-  const groups = rules.groups.map(compiledGroup)
+  const patterns = new Map<string, RE2JS>()
+  for (const { rules: list } of rules.groups)
+    for (const { operator, value } of list)
+      if (operator === 'regex') patterns.set(String(value), RE2JS.compile(String(value)))
+  const steps = [...patterns.values()].reduce((sum, pattern) => sum + pattern.programSize(), 1)
+  const searched = Math.min(MOST_SEARCHED, Math.ceil(MOST_STEPS / steps))
+  const find: Find = (pattern, text) =>
+    patterns.get(pattern)?.matcher(text.slice(0, searched)).find() === true
+  const groups = rules.groups.map((group) => compiledGroup(group, find))
   return {
     needsContent: rules.groups.some((group) => group.rules.some(({ field }) => isContent(field))),
     takes: (facts) => groups.every((holds) => holds(facts)),
@@ -36,15 +46,18 @@ export function compileRules(rules: FilterRules | null): CompiledRules {
 /** The fields that only a destination without `privacy_mode` has. */
 const isContent = (field: RuleField): boolean => field === 'input' || field === 'output'
 
-function compiledGroup({ logic, rules }: Group): (facts: RuleFacts) => boolean {
-  const compiled = rules.map(compiledRule)
+/** True if the pattern is in the text. */
+type Find = (pattern: string, text: string) => boolean
+
+function compiledGroup({ logic, rules }: Group, find: Find): (facts: RuleFacts) => boolean {
+  const compiled = rules.map((rule) => compiledRule(rule, find))
   return logic === 'or'
     ? (facts) => compiled.some((holds) => holds(facts))
     : (facts) => compiled.every((holds) => holds(facts))
 }
 
-function compiledRule({ field, operator, value }: Rule): (facts: RuleFacts) => boolean {
-  const test = testOf(operator, value)
+function compiledRule({ field, operator, value }: Rule, find: Find): (facts: RuleFacts) => boolean {
+  const test = testOf(operator, value, find)
   const isNegated = operator.startsWith('not_')
   return (facts) => {
     const fact = facts[field]
@@ -55,7 +68,7 @@ function compiledRule({ field, operator, value }: Rule): (facts: RuleFacts) => b
 type Test = (fact: string | number) => boolean
 
 /** The test of a value that is there. */
-function testOf(operator: Rule['operator'], value: Rule['value']): Test {
+function testOf(operator: Rule['operator'], value: Rule['value'], find: Find): Test {
   switch (operator) {
     case 'exists':
       return () => true
@@ -71,7 +84,7 @@ function testOf(operator: Rule['operator'], value: Rule['value']): Test {
     case 'lte':
       return comparison(operator, value)
     default:
-      return textTest(operator, value)
+      return textTest(operator, value, find)
   }
 }
 
@@ -87,15 +100,14 @@ function comparison(operator: 'gt' | 'gte' | 'lt' | 'lte', value: Rule['value'])
 
 type TextOperator = 'contains' | 'not_contains' | 'regex' | 'starts_with' | 'ends_with'
 
-function textTest(operator: TextOperator, value: Rule['value']): Test {
+function textTest(operator: TextOperator, value: Rule['value'], find: Find): Test {
   if (typeof value !== 'string') return () => operator === 'not_contains'
-  const search = operator === 'regex' ? RE2JS.compile(value) : null
   const isTrue: Readonly<Record<TextOperator, (text: string) => boolean>> = {
     contains: (text) => text.includes(value),
     not_contains: (text) => !text.includes(value),
     starts_with: (text) => text.startsWith(value),
     ends_with: (text) => text.endsWith(value),
-    regex: (text) => search?.matcher(text.slice(0, MOST_SEARCHED)).find() === true,
+    regex: (text) => find(value, text),
   }
   const holds = isTrue[operator]
   return (fact) => (typeof fact === 'string' ? holds(fact) : operator === 'not_contains')

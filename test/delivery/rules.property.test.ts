@@ -162,3 +162,29 @@ test('rules that are null or without groups take everything', () => {
   expect(compileRules(null).takes(NOTHING)).toBe(true)
   expect(compileRules({ groups: [] }).takes(NOTHING)).toBe(true)
 })
+
+const NOTHING: RuleFacts = {
+  model: null,
+  provider: null,
+  session_id: null,
+  user_id: null,
+  api_key_name: null,
+  finish_reason: null,
+  input: null,
+  output: null,
+  total_cost: null,
+  total_tokens: null,
+  prompt_tokens: null,
+  completion_tokens: null,
+}
+
+test('large patterns are searched in fewer characters, so that a generation does not hold the others up', () => {
+  const isFound = (pattern: string, at: number): boolean => {
+    const rules = {
+      groups: [{ rules: [{ field: 'input' as const, operator: 'regex' as const, value: pattern }] }],
+    }
+    return compileRules(rules).takes({ ...NOTHING, input: `${'a'.repeat(at)}z` })
+  }
+  expect([isFound('z', 99_999), isFound('z', 100_000)]).toEqual([true, false])
+  expect([isFound('x{1000}|z', 9_000), isFound('x{1000}|z', 50_000)]).toEqual([true, false])
+})

@@ -105,3 +105,17 @@ describe('a rule on content together with privacy_mode', () => {
     await gateway.manage('DELETE', path)
   })
 })
+
+test('patterns that are too large together are a 400 with the place of the one too many', async () => {
+  const large = { field: 'model', operator: 'regex', value: '[ab]{1000}' }
+  const filter_rules = { groups: [{ rules: Array.from({ length: 6 }, () => large) }] }
+  const response = await gateway.manage('POST', DESTINATIONS, {
+    name: 'heavy',
+    type: 'webhook',
+    config: { url: 'https://hooks.example/x' },
+    filter_rules,
+  })
+  expect(response.status).toBe(400)
+  const { error } = await response.json()
+  expect(error.message).toStartWith('filter_rules.groups[0].rules[4].value: the patterns of a destination')
+})

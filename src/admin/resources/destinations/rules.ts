@@ -12,15 +12,22 @@ const OF_TEXTS = new Set<Rule['operator']>(['contains', 'not_contains', 'regex',
  * Throws a `GatewayError` 400 that names the rule which could never be tested. `isPrivate`: the destination gets no content.
  */
 export function checkRules(rules: FilterRules | null | undefined, isPrivate: boolean): void {
+  let steps = 0
   for (const [index, group] of (rules?.groups ?? []).entries()) {
     for (const [at, rule] of group.rules.entries()) {
       const place = `filter_rules.groups[${index}].rules[${at}]`
       checkRule(rule, place)
+      if (rule.operator === 'regex') steps += stepsOf(String(rule.value), `${place}.value`)
+      if (steps > MOST_STEPS) throw badRequest(TOO_LARGE, `${place}.value`)
       if (isPrivate && rules?.enabled !== false && CONTENT.has(rule.field))
         throw contentRule(rule.field, place)
     }
   }
 }
+
+/** Of all patterns of a destination: each one may cost a step at each character. */
+const MOST_STEPS = 5_000
+const TOO_LARGE = `the patterns of a destination have ${MOST_STEPS} steps together at most, and this one has one too many: a character is a step, and {n} repeats n times`
 
 const CONTENT = new Set<Rule['field']>(['input', 'output'])
 
@@ -46,12 +53,12 @@ function checkRule({ field, operator, value }: Rule, place: string): void {
   if (typeof value !== expected) {
     throw badRequest(`must be a ${isNumeric ? 'number' : 'text'} for ${field}`, `${place}.value`)
   }
-  if (operator === 'regex') checkPattern(String(value), `${place}.value`)
 }
 
-function checkPattern(pattern: string, path: string): void {
+/** The size of a pattern. */
+function stepsOf(pattern: string, path: string): number {
   try {
-    RE2JS.compile(pattern)
+    return RE2JS.compile(pattern).programSize()
   } catch {
     throw badRequest('is not a pattern in RE2 syntax, which has neither lookaround nor backreferences', path)
   }
