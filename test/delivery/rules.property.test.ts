@@ -163,21 +163,6 @@ test('rules that are null or without groups take everything', () => {
   expect(compileRules({ groups: [] }).takes(NOTHING)).toBe(true)
 })
 
-const NOTHING: RuleFacts = {
-  model: null,
-  provider: null,
-  session_id: null,
-  user_id: null,
-  api_key_name: null,
-  finish_reason: null,
-  input: null,
-  output: null,
-  total_cost: null,
-  total_tokens: null,
-  prompt_tokens: null,
-  completion_tokens: null,
-}
-
 test('large patterns are searched in fewer characters, so that a generation does not hold the others up', () => {
   const isFound = (pattern: string, at: number): boolean => {
     const rules = {
