@@ -101,7 +101,8 @@ function settledBy(generation: Generation, ending: Ending, attempt: Attempt): Se
       routing: routingOf(generation),
       endedAt: deps.now(),
     })
-    const isUncalled = cached?.hit != null || (ending === 'complete' && tries.length === 0)
+    const isUncalled =
+      cached?.hit != null || (ending === 'complete' && tries.length === 0 && !generation.isSent)
     const settled = isUncalled ? atNoCost(counted, cached?.hit?.answer) : counted
     const { usage } = settled.settlement
     tokens = promptTokens(usage) + completionTokens(usage)
