@@ -19,6 +19,8 @@ export interface ProviderQuirks {
   readonly cacheMarks?: true
   /** True: it runs tools of the type `openrouter:…` itself. */
   readonly serverTools?: true
+  /** True: the operator lets it run the plugins and server tools of requests, and books what it reports to charge. */
+  readonly delegates?: true
   /** False: its `/responses` accepts only OpenAI's own fields; penalties, `top_k` and similar ones are a 400. */
   readonly responsesExtensions?: boolean
   /** True: its Responses API runs the tool `x_search`, which `x_search_filter` becomes. */

@@ -162,6 +162,8 @@ export interface RoutedRequest {
   chosen?: { readonly requested: string; readonly strategy: 'fusion' }
   /** The first of its tools that only some providers run, and the gateway does not (`openrouter:bash`). */
   serverTool?: string
+  /** What the provider runs in place of the gateway; absent: nothing. */
+  delegated?: { readonly plugins: readonly PluginOptions[]; readonly tools: boolean }
   /** Names of the parameters that the caller set, in the catalogue's vocabulary (`supported_parameters`). */
   parameters: string[]
 }

@@ -96,6 +96,7 @@ function settledBy(generation: Generation, ending: Ending, attempt: Attempt): Se
       isSent: generation.isSent,
       pricing: pricingOf(attempt),
       requestedTier: dropped.includes(TIER_FIELD) ? undefined : admission.serviceTier,
+      isDelegated: generation.request.delegated !== undefined,
       holdNanoUsd: heldFor(attempt, admission),
       router: plan.strategy,
       routing: routingOf(generation),

@@ -64,6 +64,11 @@ function providerOf(
   }
   const [dialect, ...alsoSpeaks] = dialectsOf(entry)
   const isBedrock = dialect === 'converse'
+  if (
+    entry.delegate_tools &&
+    [dialect, ...alsoSpeaks].some((name) => name !== 'chat' && name !== 'responses')
+  )
+    problems.push({ path: `${place}.delegate_tools`, message: 'needs the dialect chat, responses, or both' })
   const cloud = cloudFields(entry, place, problems)
   const baseUrl = cloud?.baseUrl ?? entryAddress(entry, isBedrock, place, problems)
   return {
@@ -88,6 +93,7 @@ function providerOf(
     quirks: {
       ...quirksOfAddress(baseUrl),
       ...cloud?.quirks,
+      ...(entry.delegate_tools === true && { serverTools: true, delegates: true }),
       ...(entry.takes_urls === undefined ? {} : { takesUrls: entry.takes_urls }),
     },
     isLocal: isLoopback(baseUrl),

@@ -118,6 +118,7 @@ export const providerEntry = Type.Object(
     timeouts: block({ first_byte_ms: count, between_bytes_ms: count, total_ms: count }),
     max_in_flight: Type.Optional(count),
     takes_urls: Type.Optional(flag),
+    delegate_tools: Type.Optional(flag),
     trace_context: Type.Optional(flag),
     ...factFields,
   },

@@ -57,6 +57,12 @@ ${more.replace(/^/gm, '    ')}`
       'providers[0].slug',
       /built-in/,
     ],
+    [
+      'tools for a server of another API',
+      entry('dialect: [chat, messages]\ndelegate_tools: true'),
+      'providers[0].delegate_tools',
+      /chat, responses/,
+    ],
     ['an unknown dialect', entry('dialect: telepathy'), 'providers[0].dialect', /one of chat, responses/],
     [
       'a list with an unknown dialect',

@@ -5,6 +5,7 @@ import { bodyIn, type InferenceRequest } from '../../core/request.ts'
 import { SAMPLING_PARAMETERS } from '../../core/sampling-parameters.ts'
 import { withSystemRole } from '../caller-fields.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
+import { applyDelegated } from '../delegated.ts'
 import type { DialectCall } from '../dialect.ts'
 import { dropsInto } from '../dropped.ts'
 import { applyConversation } from './build-conversation.ts'
@@ -35,6 +36,7 @@ export function buildChat(request: InferenceRequest, attempt: Attempt): DialectC
   const { quirks } = attempt.provider
   const own = bodyIn(request, 'chat')
   const body = own ? forwardedBody(own) : neutralBody(request, takenBy(attempt), drop)
+  applyDelegated(body, request)
   body.model = attempt.endpoint.upstreamId
   applyStream(body, request, attempt)
   applyOutputBound(body, request, attempt)

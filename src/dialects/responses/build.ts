@@ -5,6 +5,7 @@ import { bodyIn, type InferenceRequest } from '../../core/request.ts'
 import { words } from '../../core/words.ts'
 import { withSystemRole } from '../caller-fields.ts'
 import { GATEWAY_FIELDS } from '../caller-schema.ts'
+import { applyDelegated } from '../delegated.ts'
 import type { DialectCall } from '../dialect.ts'
 import { type Drop, dropsInto } from '../dropped.ts'
 import { type ReplayRules, sendable } from './build-input.ts'
@@ -62,6 +63,7 @@ export function buildResponses(request: InferenceRequest, attempt: Attempt): Dia
   }
   const own = bodyIn(request, 'responses')
   const body = own ? forwardedBody(own, rules, drop) : neutralBody(request, rules, drop)
+  applyDelegated(body, request)
   body.model = attempt.endpoint.upstreamId
   if (request.stream) body.stream = true
   else if (body.stream !== undefined) body.stream = false

@@ -50,6 +50,10 @@ export function beginConversation(
     checkApprovals(listed)
     return beginStep(received, deps)
   }
+  if (listed.delegated?.tools) {
+    checkAllowed(listed.tools, received.caller)
+    return beginStep(received, deps)
+  }
   const request = withNativeSearch(listed, received.snapshot)
   const opening = request === received.request ? received : { ...received, request }
   if (!hasMcp(request)) return beginWithTools(opening, null, deps)

@@ -28,6 +28,7 @@ export function enabledPlugins(
   } = caller
   const ofRequest = request.body['plugins']
   const own = ofRequest === undefined ? NONE : objectsIn(ofRequest).filter(isNamed)
+  const { plugins: delegated } = request.delegated ?? { plugins: NONE }
   const rules = guardrails === undefined ? NO_RULES : rulesIn(guardrails)
   const active: Active[] = []
   for (const plugin of known) {
@@ -44,7 +45,8 @@ export function enabledPlugins(
       ofWorkspace.filter(isOwn),
       rules.filter(({ rule }) => isOwn(rule)),
     )
-    if (options !== null) active.push({ plugin, options })
+    // What the provider runs does not run here, but a guardrail may forbid it.
+    if (options !== null && !delegated.some(isOwn)) active.push({ plugin, options })
   }
   return active
 }

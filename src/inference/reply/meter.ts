@@ -50,6 +50,8 @@ export interface SettlementContext {
   pricing: Pricing
   /** The service tier that the caller requested, and that was sent; undefined: none, or one without its own price. */
   requestedTier: ServiceTier | undefined
+  /** The provider charges for more than tokens: what it reports is booked. */
+  isDelegated?: boolean
   /** The maximum charge if usage is estimated. */
   holdNanoUsd: number
   router: string
@@ -173,7 +175,7 @@ export function settledAs(ending: Ending, context: SettlementContext, delivered:
   const isInVain = ending === 'disconnected' && !context.isSent
   const counted = isInVain ? NOTHING : delivered.counted
   const pricing = servedPricing(context, delivered.serviceTier)
-  const cost = isInVain ? FREE : costFor(ending, counted, pricing, context.holdNanoUsd)
+  const cost = isInVain ? FREE : costFor(ending, counted, pricing, context)
   const contentAt = delivered.firstContentAt ?? endedAt
   return {
     cost,
@@ -253,12 +255,25 @@ function servedPricing(
 }
 
 /** docs/compatibility.md: a failure before any content is free; an estimate is more than 0 and never more than the hold. */
-function costFor(ending: Ending, { usage, source }: Counted, pricing: Pricing, holdNanoUsd: number): Cost {
+function costFor(
+  ending: Ending,
+  { usage, source }: Counted,
+  pricing: Pricing,
+  { holdNanoUsd, isDelegated }: SettlementContext,
+): Cost {
   if (ending === 'failed') return FREE
   const cost = costOf(usage, pricing)
+  const reportedNanoUsd = Math.round((usage.providerCostUsd ?? Number.NaN) * NANO)
+  if (isDelegated && source === 'provider' && Number.isSafeInteger(reportedNanoUsd))
+    return boundedTo(reportedNanoUsd, cost)
   // Usage beyond the ledger's range is an error of the provider: bounded by the reservation, like an estimate.
   if (source === 'provider' && Number.isSafeInteger(cost.totalNanoUsd)) return cost
   const totalNanoUsd = Math.min(holdNanoUsd, Math.max(cost.totalNanoUsd, isPriced(pricing) ? 1 : 0))
+  return boundedTo(totalNanoUsd, cost)
+}
+const NANO = 1e9
+
+function boundedTo(totalNanoUsd: number, cost: Cost): Cost {
   const promptNanoUsd = Math.min(cost.promptNanoUsd, totalNanoUsd)
   return {
     ...cost,

@@ -16,11 +16,13 @@ import { type Active, enabledPlugins } from '../plugins/enabled.ts'
 import { jsonHeaders, streamHeaders } from '../reply/headers.ts'
 import { streamOnceComing, streamResponse } from '../reply/stream.ts'
 import type { TextStream } from '../reply/text-stream.ts'
+import { withDelegation } from '../routing/delegation.ts'
 import { responseTrace } from '../trace-headers.ts'
 import { inStream, withRouting } from '../upstream/failure.ts'
 
 /** Lets plugins change a conversation, admits it and encodes its reply, in one piece or as a stream. */
-export function answer(opening: ConversationOpening, deps: RunDeps): Promise<Response> {
+export function answer(received: ConversationOpening, deps: RunDeps): Promise<Response> {
+  const opening = withDelegation(received)
   const active = enabledPlugins(opening.request, opening.caller, deps.plugins)
   if (active.length === 0) return answerAsAsked(opening, deps)
   return answerWithPlugins({ ...opening, id: newGenerationId() }, active, deps)

@@ -23,6 +23,7 @@ import { withFiles } from '../request/file-ids.ts'
 import { withPreset } from '../request/preset.ts'
 import { checkUrls, type UserUrlDeps } from '../request/user-names.ts'
 import { cacheOptionsOf } from '../response-cache/cache-options.ts'
+import { withDelegation } from '../routing/delegation.ts'
 import { wantsRoutingMetadata } from '../routing/metadata.ts'
 import { responseTrace } from '../trace-headers.ts'
 import { mayRetain } from '../upstream/context-cache/apply.ts'
@@ -120,9 +121,10 @@ function startBackground(
 ): Promise<BackgroundRun> {
   const start = (changed: Received['opening']) =>
     background.start(storing, { ...changed, ingress: ingresses.responses }, run)
-  const active = enabledPlugins(opening.request, opening.caller, run.plugins)
-  if (active.length === 0) return start(opening)
-  return plugged({ ...opening, signal, id: newGenerationId() }, active, run, start)
+  const delegating = withDelegation(opening)
+  const active = enabledPlugins(delegating.request, opening.caller, run.plugins)
+  if (active.length === 0) return start(delegating)
+  return plugged({ ...delegating, signal, id: newGenerationId() }, active, run, start)
 }
 
 /** Inserts files, also of earlier turns: stored responses contain file ids instead of files. */
