@@ -77,17 +77,20 @@ const MOST_NAME_CHARACTERS = 64
 /** The Messages API sends the request's user in this field of `metadata`. */
 const USER_FIELD = 'user_id'
 
-/** The labels of a request: its `user`, and each string of its `metadata`; undefined without any. */
+/**
+ * The labels of a request: its `user`, and each string of its `metadata`; undefined without any. Halves of a character become
+ * U+FFFD, as the database makes them, and a name has one value: otherwise sums by label would differ from their rows.
+ */
 function labelsOf({ user, dialect, body }: RoutedRequest): readonly Label[] | undefined {
   const { metadata } = body
   if (user === undefined && !isObject(metadata)) return undefined
-  const labels: Label[] = user === undefined ? [] : [[USER_LABEL, user]]
+  const labels = new Map(user === undefined ? [] : [[USER_LABEL, user.toWellFormed()]])
   for (const [name, value] of Object.entries(isObject(metadata) ? metadata : {})) {
-    if (labels.length > MOST_TAGS) break
+    if (labels.size > MOST_TAGS) break
     if (typeof value !== 'string' || value === '' || name === '' || name.length > MOST_NAME_CHARACTERS)
       continue
     if (dialect === 'messages' && name === USER_FIELD) continue
-    labels.push([`${TAG_LABEL}${name}`, value])
+    labels.set(`${TAG_LABEL}${name.toWellFormed()}`, value.toWellFormed())
   }
-  return labels.length === 0 ? undefined : labels
+  return labels.size === 0 ? undefined : [...labels]
 }

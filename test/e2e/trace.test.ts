@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { verifyFolder } from '../../src/ledger/verify.ts'
 import { gatewayOfFile } from '../file-setup.ts'
 import { startUpstream, unary } from '../upstream.ts'
 
@@ -42,4 +43,13 @@ test('a trace of more than 4,096 characters is refused', async () => {
   expect((await refused.json()).error.message).toBe(
     'trace: must have at most 4096 characters as JSON, not 4097',
   )
+})
+
+test('halves of characters in labels do not part the sums from their rows', async () => {
+  const metadata = { 'a\ud83d': 'x\ud83d', 'a\udc00': 'y' }
+  expect((await ask({ user: 'u\ud83d', metadata })).status).toBe(200)
+  expect(gateway.generations().at(-1)?.['labels']).toBe('[["user","u\ufffd"],["tag:a\ufffd","y"]]')
+  await gateway.deps.run.running.drain(0)
+  const { differences } = verifyFolder(gateway.folder)
+  expect(differences).toEqual([])
 })
