@@ -155,8 +155,9 @@ export const publishedHosts: readonly PublishedFacts[] = [
     slug: 'ovhcloud',
     readAt: '2026-11-23',
     hosts: ['oai.endpoints.kepler.ai.cloud.ovh.net'],
-    dataPolicy: { training: false },
-    sources: ['https://github.com/strands-agents/docs/pull/330'],
+    dataPolicy: { training: false, retentionDays: 0, zdr: 'always' },
+    note: 'By annex 10 of the special conditions of its contract, as Prisme.ai quotes it.',
+    sources: ['https://docs.prisme.ai/resources/security/prisme-data-retention-posture'],
   },
   {
     slug: 'stackit',

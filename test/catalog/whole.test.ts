@@ -65,6 +65,7 @@ describe('lists of the complete catalogue', () => {
       'Cerebras',
       'DeepInfra',
       'Fireworks',
+      'OVHcloud AI Endpoints',
       'Perplexity',
       'Sluice',
       'Tinfoil',
