@@ -132,8 +132,9 @@ describe('depth', () => {
       JSON.stringify(Array.from({ length: 400_000 }, (_, i) => ({ role: 'user', content: `text ${i} "q"` }))),
     )
     const startedAt = performance.now()
+    // A scan that is not linear takes minutes; the bound leaves room for a busy machine.
     expect(isDeeperThan(text, 64)).toBe(false)
-    expect(performance.now() - startedAt).toBeLessThan(500)
+    expect(performance.now() - startedAt).toBeLessThan(3_000)
   })
 })
 
