@@ -8,6 +8,7 @@ import { MANAGEMENT_KEY, startSluice } from '../sluice.ts'
 import { median } from '../statistics.ts'
 import type { Target } from '../target.ts'
 import { startMock } from '../targets.ts'
+import { fillOutbox, quantileMs } from './backlog.ts'
 
 /** Processor time of a request while 5 destinations answer, hang or have a backlog, against none; and the rate of delivery. */
 
@@ -71,34 +72,43 @@ async function costOf(target: Target, scenario: Scenario, durationMs: number): P
 
 export async function benchDelivery(settings: Settings, folder: string): Promise<boolean> {
   const mock = await startMock()
-  const start = (name: string): Promise<Target> =>
+  const start = (name: string, env: Record<string, string> = {}): Promise<Target> =>
     startSluice({
       upstreamPort: mock.port,
       folder: join(folder, name),
       fromSource: settings.fromSource,
       bunFlags: [],
-      env: { SLUICE_OUTBOUND_ALLOW: '127.0.0.1' },
+      env: { SLUICE_OUTBOUND_ALLOW: '127.0.0.1', ...env },
     })
   const none = await start('none')
   const print = settings.isMarkdown ? markdown : aligned
-  const rows: string[][] = [['', 'none µs', 'with µs', 'main thread', 'goal', 'all threads', 'MB', 'reached']]
+  const rows: string[][] = [COLUMNS]
   let isGood = true
-  for (const [name, status] of [
-    ['answer at once', 200],
-    ['hang', null],
-  ] as const) {
+  for (const [name, status, backlogBytes] of SITUATIONS) {
     const { url, stop } = startReceiver(status)
-    const target = await start(name.replaceAll(' ', '-'))
-    await makeDestinations(target, url, DESTINATIONS)
+    const target = await startWith(
+      start,
+      folder,
+      name,
+      url,
+      settings.isSmoke ? backlogBytes / 100 : backlogBytes,
+    )
     for (const scenario of SCENARIOS) {
       const pairs = await pairsOf(none, target, scenario, settings)
       const ratio = (part: keyof Cost): number => median(pairs.map(([a, b]) => b[part] / a[part]))
       const isReached = ratio('main') <= GOALS.main
       isGood &&= isReached || settings.isSmoke
       const micros = (side: 0 | 1): string => median(pairs.map((pair) => pair[side].main)).toFixed(1)
-      const megabytes = ((residentBytes(target.pid ?? 0) ?? 0) / 1e6).toFixed(0)
+      const megabytes = [none, target].map(({ pid }) => ((residentBytes(pid ?? 0) ?? 0) / 1e6).toFixed(0))
+      const held = await Promise.all([none, target].map(heldOf))
       const title = `${scenario.title}, ${DESTINATIONS} that ${name}`
-      const ratios = [ratio('main').toFixed(3), `≤ ${GOALS.main}`, ratio('all').toFixed(2), megabytes]
+      const ratios = [
+        ratio('main').toFixed(3),
+        `≤ ${GOALS.main}`,
+        ratio('all').toFixed(2),
+        megabytes.join(' / '),
+        held.join(' / '),
+      ]
       rows.push([title, micros(0), micros(1), ...ratios, isReached ? 'yes' : 'NO'])
     }
     await target.stop()
@@ -118,6 +128,50 @@ export async function benchDelivery(settings: Settings, folder: string): Promise
     ])}\n`,
   )
   return isGood && (isFast || settings.isSmoke)
+}
+
+/** What destinations do, and what waits for them from the start. */
+const SITUATIONS = [
+  ['answer at once', 200, 0],
+  ['hang', null, 0],
+  ['hang with 1 GB in 10,000 batches', null, 1_040_000_000],
+] as const
+const COLUMNS = [
+  '',
+  'none µs',
+  'with µs',
+  'main thread',
+  'goal',
+  'all threads',
+  'MB: none / with',
+  'commit p99, stop p99.9 ms: none / with',
+  'reached',
+]
+
+/** By the gateway's own histograms, as upper bounds of buckets. */
+async function heldOf(target: Target): Promise<string> {
+  const commit = await quantileMs(target, 'sluice_ledger_commit_seconds', 0.99)
+  const stop = await quantileMs(target, 'sluice_event_loop_lag_seconds', 0.999)
+  return `${commit}, ${stop}`
+}
+
+/** A gateway with destinations, for which so much waits. */
+async function startWith(
+  start: (name: string, env?: Record<string, string>) => Promise<Target>,
+  folder: string,
+  title: string,
+  url: string,
+  backlogBytes: number,
+): Promise<Target> {
+  const name = title.replaceAll(/[ ,]/g, '-')
+  const target = await start(name)
+  await makeDestinations(target, url, DESTINATIONS)
+  if (backlogBytes === 0) return target
+  const [unary] = SCENARIOS
+  if (unary !== undefined) await measure(target, unary, { requests: 100 })
+  await target.stop()
+  fillOutbox(join(folder, name), backlogBytes)
+  return start(name, { SLUICE_EXPORT_MAX_MB: '4000' })
 }
 
 /** Pairs in alternating order, after one that is not counted. */
