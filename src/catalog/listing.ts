@@ -38,7 +38,7 @@ export interface OfferedEndpoint {
   readonly isConfigured: boolean
   /** `endpointJson` of it without measurements; null: not written yet. */
   json: string | null
-  /** Its model through it alone; null: not made yet. */
+  /** The model with this endpoint alone; null: not built yet. */
   alone: Offered | null
 }
 

@@ -40,7 +40,7 @@ export const RETAINS_NOTHING: DataPolicy = { training: false, retentionDays: 0, 
 /** What is stored for no longer than this is stored for operation. Vendors keep abuse logs for 30 to 55 days. */
 export const MOST_OPERATION_DAYS = 60
 
-/** True if it is known not to train on prompts. A provider that stores nothing cannot. */
+/** True if it is known not to train on prompts. A provider that stores nothing cannot train. */
 export const isUntrained = ({ isZdr, dataPolicy }: Governed): boolean =>
   isZdr || dataPolicy?.training === false
 

@@ -11,7 +11,7 @@ export interface DocumentFile {
   /** As the sender says; '' if unknown. */
   readonly mediaType: string
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Of a PDF. `scans`: pages without text become images, where they have one. `length`: its pages are counted alone. */
+  /** For a PDF. `scans`: pages without text are returned as images, if they have one. `length`: only counts the pages. */
   readonly wants?: 'text' | 'scans' | 'length'
 }
 

@@ -87,7 +87,7 @@ export interface ImagesRequest extends RoutedRequest {
 
 export type Resolution = '512' | '1K' | '2K' | '4K'
 
-/** An image that the new one starts from: a data URL, once the content of addresses was read. */
+/** An image that the new one starts from: a data URL, once its URL was fetched. */
 export interface ImageReference {
   url: string
   /** Its place in the request. */

@@ -57,7 +57,7 @@ function refuseUnknown(database: Database, known: string[], migrations: readonly
   if (unknown.length > 0) {
     throw new Error(
       `The database ${database.path} was written by a newer Sluice: its schema is ${unknown.at(-1)}, and this one ` +
-        `knows no further than ${newestTag(migrations)}. Use the newer version, or a copy from before it`,
+        `supports schemas up to ${newestTag(migrations)}. Use the newer version, or a copy from before it`,
     )
   }
   if (known.length > 0) return

@@ -51,7 +51,10 @@ const fields = {
   slug: field.required(slug),
   description: field.optional(words({ maxLength: 500 })),
   /** The workspace names its id before the guardrail itself is stored. */
-  default_guardrail_id: field.given(text().notNull(), shownUuid('The guardrail of the complete workspace.')),
+  default_guardrail_id: field.given(
+    text().notNull(),
+    shownUuid('The guardrail that applies to every key of the workspace.'),
+  ),
   default_image_model: field.optional(modelName('Serves a request for images that names no model')),
   default_text_model: field.optional(modelName('Serves a request that names no model')),
   default_provider_sort: field.optional(

@@ -74,7 +74,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     flusher.later(FLUSH_MS)
   }
 
-  /** Changes what is stored of a destination now, and tells the thread. */
+  /** Applies the stored state of a destination now, and notifies the thread. */
   function change(id: string, message: ToWorker, edit?: (book: Book) => void): void {
     const book = books.get(id)
     if (book === undefined) return

@@ -4,7 +4,7 @@ import { asList, isString, objectsIn } from '../core/json.ts'
 import { quoted } from './mismatch.ts'
 import type { Plugin } from './plugin-schema.ts'
 
-/** What the gateway lacks for a plugin. Without an entry, an enabled plugin gets what it asks for. */
+/** The part that the gateway lacks to run a plugin. Plugins without an entry are complete. */
 const MISSING: Partial<Record<Plugin['id'], string>> = {
   'switchyard-router': 'the choice of a model by the prompt',
 }

@@ -178,8 +178,8 @@ test('a pruned generation is distinguished from one that never existed, in any w
     return [reply.status, body.error?.message ?? body.data.id]
   }
   const why =
-    'There is no generation with this id: it would be older than all that are kept. Records are kept 90 days, ' +
-    'and as long as the ledger holds less than 500 MB; what was used and spent is kept for ever, as sums'
+    'There is no generation with this id: it is older than every stored record. Records are kept 90 days, ' +
+    'and as long as the ledger holds less than 500 MB; sums of usage and cost are kept forever'
   for (const management of [false, true]) {
     expect(await says(young, management)).toEqual([200, young])
     expect(await says(gone, management)).toEqual([404, why])

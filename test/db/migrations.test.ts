@@ -220,7 +220,7 @@ test('a newer schema is refused by name, and the file is not touched', () => {
   const bytes = readFileSync(path)
   database = openDatabase(path)
   expect(() => migrate(database, [first])).toThrow(
-    'its schema is 0001_second, and this one knows no further than 0000_first',
+    'its schema is 0001_second, and this one supports schemas up to 0000_first',
   )
   database.close()
   expect(readFileSync(path).equals(bytes)).toBe(true)

@@ -17,8 +17,8 @@ import {
 import { foreignFields, isChatNative } from './write-message.ts'
 
 /**
- * Writes a chat completion as chunks: one upstream frame gives at most one chunk. After `end` or `fail` every
- * method answers ''.
+ * Writes a chat completion as chunks: one upstream frame becomes at most one chunk. After `end` or `fail` every
+ * method returns ''.
  */
 export function writeChatStream(reply: ReplyContext): StreamWriter {
   const chunks = createChunks(reply)

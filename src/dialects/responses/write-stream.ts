@@ -7,7 +7,7 @@ import { type Ending, endingOf, errorTypeOf, viewError, viewResponse } from './w
 
 /**
  * Writes a response as events, in the order of api-surface §20.3. `response.created` comes with the first thing that
- * is written, also where that is the failure. After `end` or `fail` every method answers ''.
+ * is written, even if that is the failure. After `end` or `fail` every method returns ''.
  */
 export function writeResponsesStream(reply: ReplyContext): StreamWriter {
   const events = createEventWriter()

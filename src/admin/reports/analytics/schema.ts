@@ -55,7 +55,7 @@ export const analyticsQuery = t.Object(
       t.Object(
         {
           start: instantText('The first instant.'),
-          end: instantText('The first instant that does not count.'),
+          end: instantText('The end of the range, exclusive.'),
         },
         { additionalProperties: false, description: 'Default: the last 30 days.' },
       ),

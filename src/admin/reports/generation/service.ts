@@ -97,5 +97,5 @@ const unknown = (deps: GenerationDeps, id: string): GatewayError =>
 function whyGone({ database, retention }: GenerationDeps, id: string): string {
   const kept = formatRetention(retention)
   if (kept === null || !/^gen-[0-9a-f]{32}$/.test(id) || !isBeforeAll(database, id)) return ''
-  return `: it would be older than all that are kept. Records are kept ${kept}; what was used and spent is kept for ever, as sums`
+  return `: it is older than every stored record. Records are kept ${kept}; sums of usage and cost are kept forever`
 }
