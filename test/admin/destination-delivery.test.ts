@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { ADDRESSES } from '../exporters/address-fields.ts'
 import type { Reply } from '../scenario.ts'
 import { administration } from './administration.ts'
 import { configFor, DESTINATIONS, makeDestination } from './destinations.ts'
@@ -20,23 +21,6 @@ const collector = Bun.serve({
     return new Response('canary-of-the-collector', { status: answer, headers: { location: '/elsewhere' } })
   },
 })
-/** The field with the address of each kind that has one; New Relic, Opik and Snowflake have the vendor's own. */
-const ADDRESSES = {
-  arize: 'baseUrl',
-  braintrust: 'baseUrl',
-  clickhouse: 'host',
-  datadog: 'url',
-  grafana: 'baseUrl',
-  langfuse: 'baseUrl',
-  langsmith: 'endpoint',
-  'otel-collector': 'endpoint',
-  posthog: 'endpoint',
-  ramp: 'baseUrl',
-  s3: 'endpoint',
-  sentry: 'otlpEndpoint',
-  weave: 'baseUrl',
-  webhook: 'url',
-}
 const admin = administration({ environment: { SLUICE_OUTBOUND_ALLOW: '127.0.0.1' } })
 afterAll(() => collector.stop(true))
 

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { configFor } from '../admin/destinations.ts'
+import { ADDRESSES } from '../exporters/address-fields.ts'
 import { chatBody, startForExport } from './export-setup.ts'
 
 /** What arrived for each kind: the path's first name is the kind. */
@@ -22,23 +23,6 @@ const { gateway, makeDestination } = await startForExport({
   environment: { SLUICE_OUTBOUND_ALLOW: '127.0.0.1' },
 })
 
-/** The field with the address of each kind that has one; New Relic, Opik and Snowflake have the vendor's own. */
-const ADDRESSES = {
-  arize: 'baseUrl',
-  braintrust: 'baseUrl',
-  clickhouse: 'host',
-  datadog: 'url',
-  grafana: 'baseUrl',
-  langfuse: 'baseUrl',
-  langsmith: 'endpoint',
-  'otel-collector': 'endpoint',
-  posthog: 'endpoint',
-  ramp: 'baseUrl',
-  s3: 'endpoint',
-  sentry: 'otlpEndpoint',
-  weave: 'baseUrl',
-  webhook: 'url',
-}
 const kinds = Object.keys(ADDRESSES)
 
 describe('one generation', async () => {
