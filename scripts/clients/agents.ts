@@ -14,38 +14,96 @@ const TASK = `Correct the spelling mistake in ${FILE}.`
 
 const ALL = ['chat', 'responses', 'messages', 'gemini'] as const
 
+interface CodexWay extends Pick<Agent, 'way' | 'dialects'> {
+  settings(place: Place): string
+  before?(place: Place): string[]
+}
+
+const codex = ({ way, dialects, settings, before }: CodexWay): Agent => ({
+  kind: 'agent',
+  name: 'Codex',
+  folder: 'codex',
+  source: npm('@openai/codex@0.169.0'),
+  way,
+  dialects,
+  start: (place) => ({
+    ...(before && { before: before(place) }),
+    command: [
+      ...[bin(place, 'codex'), 'exec', '--skip-git-repo-check'],
+      ...['--dangerously-bypass-approvals-and-sandbox', TASK],
+    ],
+    env: { SLUICE_KEY: place.key },
+    files: {
+      [join(place.home, '.codex/config.toml')]: `model = "${place.model}"
+check_for_update_on_startup = false
+analytics.enabled = false
+${settings(place)}`,
+    },
+  }),
+  steps: (file) => [call('exec_command', { cmd: `sed -i s/wrld/world/ ${file}` })],
+})
+
 export const agents: readonly Agent[] = [
-  {
-    kind: 'agent',
-    name: 'Codex',
-    folder: 'codex',
-    source: npm('@openai/codex@0.169.0'),
+  codex({
     way: 'responses, `model_providers` in `config.toml`',
     dialects: ['responses', 'chat', 'messages', 'gemini'],
-    start: (place) => ({
-      command: [
-        bin(place, 'codex'),
-        'exec',
-        '--skip-git-repo-check',
-        '--dangerously-bypass-approvals-and-sandbox',
-        TASK,
-      ],
-      env: { SLUICE_KEY: place.key },
-      files: {
-        [join(place.home, '.codex/config.toml')]: `model = "${place.model}"
-model_provider = "sluice"
-check_for_update_on_startup = false
-[analytics]
-enabled = false
+    settings: ({ url }) => `model_provider = "sluice"
 [model_providers.sluice]
 name = "Sluice"
-base_url = "${place.url}/api/v1"
+base_url = "${url}/api/v1"
 env_key = "SLUICE_KEY"
 wire_api = "responses"
 `,
+  }),
+  // Its own provider at another address: it asks for a WebSocket first, and keeps the key in a file of its own.
+  codex({
+    way: 'responses, `openai_base_url` in `config.toml`',
+    dialects: ['responses'],
+    before: (place) => ['sh', '-c', `printenv SLUICE_KEY | ${bin(place, 'codex')} login --with-api-key`],
+    settings: ({ url }) => `openai_base_url = "${url}/v1"\n`,
+  }),
+  {
+    kind: 'agent',
+    name: 'GitHub Copilot CLI',
+    folder: 'copilot',
+    source: npm('@github/copilot@1.0.102'),
+    way: 'chat, `COPILOT_PROVIDER_BASE_URL`',
+    dialects: ALL,
+    start: (place) => ({
+      command: [bin(place, 'copilot'), '-p', TASK, '--allow-all-tools'],
+      env: {
+        COPILOT_OFFLINE: 'true',
+        COPILOT_PROVIDER_BASE_URL: `${place.url}/api/v1`,
+        COPILOT_PROVIDER_API_KEY: place.key,
+        COPILOT_MODEL: place.model,
       },
     }),
-    steps: (file) => [call('exec_command', { cmd: `sed -i s/wrld/world/ ${file}` })],
+    steps: (file) => [call('bash', { command: `sed -i s/wrld/world/ ${file}`, description: 'Correct it' })],
+  },
+  {
+    kind: 'agent',
+    name: 'pi',
+    folder: 'pi',
+    source: npm('@mariozechner/pi-coding-agent@0.73.1'),
+    way: 'chat, `baseUrl` in `models.json`',
+    dialects: ALL,
+    start: (place) => ({
+      command: [bin(place, 'pi'), '-p', '--provider', 'sluice', '--model', place.model, TASK],
+      env: { PI_OFFLINE: '1' },
+      files: {
+        [join(place.home, '.pi/agent/models.json')]: json({
+          providers: {
+            sluice: {
+              baseUrl: `${place.url}/api/v1`,
+              api: 'openai-completions',
+              apiKey: place.key,
+              models: [{ id: place.model }],
+            },
+          },
+        }),
+      },
+    }),
+    steps: (file) => [call('bash', { command: `sed -i s/wrld/world/ ${file}` })],
   },
   {
     kind: 'agent',

@@ -53,7 +53,7 @@ export const libraries: readonly Library[] = [
     folder: 'anthropic-js',
     source: npm('@anthropic-ai/sdk@1.12.0'),
     program: 'anthropic.mjs',
-    surfaces: [MESSAGES],
+    surfaces: [MESSAGES, { name: 'runner', label: 'messages, `toolRunner`', checks: ['tools'] }],
   },
   {
     kind: 'library',
@@ -61,7 +61,7 @@ export const libraries: readonly Library[] = [
     folder: 'anthropic-py',
     source: pypi('anthropic==2.12.0'),
     program: 'anthropic_client.py',
-    surfaces: [MESSAGES],
+    surfaces: [MESSAGES, { name: 'runner', label: 'messages, `tool_runner`', checks: ['tools'] }],
   },
   {
     kind: 'library',
@@ -101,6 +101,22 @@ export const libraries: readonly Library[] = [
   },
   {
     kind: 'library',
+    name: '@openrouter/agent',
+    folder: 'openrouter-agent',
+    source: npm('@openrouter/agent@0.8.0', 'zod@4.6.7'),
+    program: 'openrouter-agent.mjs',
+    surfaces: [RESPONSES],
+  },
+  {
+    kind: 'library',
+    name: '@openai/agents',
+    folder: 'openai-agents-js',
+    source: npm('@openai/agents@0.20.0', 'openai@7.57.0', 'zod@4.6.7'),
+    program: 'openai-agents.mjs',
+    surfaces: [RESPONSES, CHAT],
+  },
+  {
+    kind: 'library',
     name: 'openrouter (Python)',
     folder: 'openrouter-py',
     source: pypi('openrouter==1.3.84'),
@@ -124,6 +140,14 @@ export const libraries: readonly Library[] = [
       { name: 'anthropic', label: 'langchain-anthropic 1.7.7' },
       { name: 'openrouter', label: 'langchain-openrouter 0.2.9' },
     ],
+  },
+  {
+    kind: 'library',
+    name: 'LangChain (Python)',
+    folder: 'langchain-google',
+    source: pypi('langchain==1.4.7', 'langchain-google-genai==4.4.2'),
+    program: 'langchain_client.py',
+    surfaces: [{ name: 'google', label: 'langchain-google-genai 4.4.2' }],
   },
   {
     kind: 'library',

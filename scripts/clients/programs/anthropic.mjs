@@ -1,4 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk'
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import { key, model, PROMPT, piece, report, TOOL, temperatureIn, url } from './report.mjs'
 
 const client = new Anthropic({ baseURL: url, authToken: key, apiKey: null })
@@ -28,6 +29,13 @@ await report({
         { role: 'user', content: [result] },
       ]
       piece(out, textOf(await client.messages.stream({ ...request, messages: next, tools }).finalMessage()))
+    },
+  },
+  runner: {
+    async tools(out) {
+      const { parameters: inputSchema, ...rest } = TOOL
+      const tool = betaTool({ ...rest, inputSchema, run: ({ city }) => temperatureIn(city) })
+      piece(out, textOf(await client.beta.messages.toolRunner({ ...request, tools: [tool] }).runUntilDone()))
     },
   },
 })

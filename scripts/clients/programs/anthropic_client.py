@@ -1,4 +1,4 @@
-from anthropic import Anthropic
+from anthropic import Anthropic, beta_tool
 from report import KEY, MODEL, PARAMETERS, PROMPT, URL, report, temperature
 
 client = Anthropic(base_url=URL, auth_token=KEY)
@@ -36,4 +36,9 @@ def tools(out):
     out.piece(text_of(client.messages.create(messages=history, tools=offered, **REQUEST)))
 
 
-report({"messages": {"answer": answer, "stream": stream, "tools": tools}})
+def run_tools(out):
+    runner = client.beta.messages.tool_runner(messages=MESSAGES, tools=[beta_tool(temperature)], **REQUEST)
+    out.piece(text_of(runner.until_done()))
+
+
+report({"messages": {"answer": answer, "stream": stream, "tools": tools}, "runner": {"tools": run_tools}})

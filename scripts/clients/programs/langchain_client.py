@@ -20,6 +20,12 @@ def openrouter():
     return ChatOpenRouter(base_url=f"{URL}/api/v1", api_key=KEY, model=MODEL)
 
 
+def google():
+    from langchain_google_genai import ChatGoogleGenerativeAI
+
+    return ChatGoogleGenerativeAI(base_url=URL, google_api_key=KEY, model=MODEL)
+
+
 def text_of(message):
     return message.text if isinstance(message.text, str) else message.text()
 
@@ -45,5 +51,6 @@ report(
         "responses": surface(lambda: openai(use_responses_api=True)),
         "anthropic": surface(anthropic),
         "openrouter": surface(openrouter),
+        "google": surface(google),
     }
 )
