@@ -23,20 +23,20 @@ export interface ExportNote {
 }
 
 export interface ExportParameters {
-  readonly temperature?: number
-  readonly topP?: number
-  readonly topK?: number
-  readonly maxTokens?: number
-  readonly frequencyPenalty?: number
-  readonly presencePenalty?: number
-  readonly seed?: number
-  readonly stop?: readonly string[]
-  readonly choices?: number
-  readonly reasoningEffort?: string
+  readonly temperature?: number | undefined
+  readonly topP?: number | undefined
+  readonly topK?: number | undefined
+  readonly maxTokens?: number | undefined
+  readonly frequencyPenalty?: number | undefined
+  readonly presencePenalty?: number | undefined
+  readonly seed?: number | undefined
+  readonly stop?: readonly string[] | undefined
+  readonly choices?: number | undefined
+  readonly reasoningEffort?: string | undefined
   /** `text`, `json`, `image`, `speech`. */
-  readonly outputType?: string
+  readonly outputType?: string | undefined
   /** Number of tools that the request declared. */
-  readonly tools?: number
+  readonly tools?: number | undefined
 }
 
 /** The usual route of each kind of inference, without prefix. */

@@ -70,21 +70,19 @@ function parametersOf(request: RoutedRequest, withContent: boolean): ExportParam
   if (!isConversation(request)) return {}
   const { sampling, maxOutputTokens, choiceCount, reasoning, tools } = request
   const { stop } = sampling
-  const outputType = outputTypeOf(request)
   return {
-    ...(sampling.temperature !== undefined && { temperature: sampling.temperature }),
-    ...(sampling.topP !== undefined && { topP: sampling.topP }),
-    ...(sampling.topK !== undefined && { topK: sampling.topK }),
-    ...(maxOutputTokens !== undefined && { maxTokens: maxOutputTokens }),
-    ...(sampling.frequencyPenalty !== undefined && { frequencyPenalty: sampling.frequencyPenalty }),
-    ...(sampling.presencePenalty !== undefined && { presencePenalty: sampling.presencePenalty }),
-    ...(sampling.seed !== undefined && { seed: sampling.seed }),
-    ...(withContent &&
-      stop !== undefined && { stop: stop.slice(0, MOST_STOPS).map((one) => one.slice(0, LONGEST_STOP)) }),
-    ...(choiceCount !== undefined && { choices: choiceCount }),
-    ...(reasoning?.effort !== undefined && { reasoningEffort: reasoning.effort }),
-    ...(outputType !== undefined && { outputType }),
-    ...(tools.length > 0 && { tools: tools.length }),
+    temperature: sampling.temperature,
+    topP: sampling.topP,
+    topK: sampling.topK,
+    maxTokens: maxOutputTokens,
+    frequencyPenalty: sampling.frequencyPenalty,
+    presencePenalty: sampling.presencePenalty,
+    seed: sampling.seed,
+    stop: withContent ? stop?.slice(0, MOST_STOPS).map((one) => one.slice(0, LONGEST_STOP)) : undefined,
+    choices: choiceCount,
+    reasoningEffort: reasoning?.effort,
+    outputType: outputTypeOf(request),
+    tools: tools.length > 0 ? tools.length : undefined,
   }
 }
 
