@@ -30,7 +30,7 @@ export interface DocumentText {
 }
 
 export interface PageScan {
-  /** From 1. */
+  /** The page's number, from 1. */
   readonly page: number
   /** A data URL of a PNG. */
   readonly url: string

@@ -89,8 +89,8 @@ export class GatewayError extends Error {
 const LIMITS: readonly number[] = [402, 403, 429, 499]
 
 /**
- * A caller without money, or over a rate, or who left: a step that fails so is not at fault. What its provider or the
- * choice of it refuses is.
+ * True if the caller is the reason: its budget or rate limit is used up, or it disconnected. False for what a provider or
+ * the choice of an endpoint refuses.
  */
 export const isCallersLimit = (error: unknown): boolean =>
   error instanceof GatewayError &&

@@ -21,7 +21,7 @@ export interface WantedPassages {
 }
 
 export interface Embedder {
-  /** The model, whose vectors are compared with its own alone. */
+  /** The model. Vectors of different models are never compared. */
   readonly model: string
   /** One vector for each text, in order. Throws the caller's error. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>

@@ -7,7 +7,7 @@ export const spanIdOf = (generationId: string, part: SpanPart): string =>
     ? generationId.slice(-16)
     : digest(`${generationId}:${part}`, 16)
 
-/** Ends in 16 digits of chance. They are the span of the request, whose id every reply names: hashing takes longer. */
+/** Its last 16 digits are random and are the span id of the request. Every reply has that id, so it is not hashed. */
 const GENERATION_ID = /^gen-[0-9a-f]{32}$/
 
 /** The trace id of a generation whose caller named none, 32 hex digits. */

@@ -29,7 +29,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * The body as a JSON object. A missing content type means JSON. Throws a `GatewayError`: 413 beyond
- * `limitBytes` (counted for chunked bodies, which are not read on), 400 for anything that is not JSON object in UTF-8,
+ * `limitBytes` (counted for chunked bodies, which are not read on), 400 for anything that is not a JSON object in UTF-8,
  * is nested deeper than 64 or holds too much (`json-bounds.ts`), is compressed or declared to be something else.
  */
 export async function readJsonBody(incoming: Incoming, limitBytes: number): Promise<JsonObject> {

@@ -71,7 +71,7 @@ test.each(damages)('%s is told', (_, sql, says) => {
   expect(verifyBodies(started.path)?.differences).toEqual([expect.stringContaining(says)])
 })
 
-test('no file is nothing to tell; one that is not a database is told', () => {
+test('a missing file is not reported; one that is not a database is', () => {
   expect(verifyBodies(join(started.folder, 'none.db'))).toBeNull()
   const path = join(started.folder, 'text.db')
   writeFileSync(path, 'no database at all, but long enough to be looked at'.repeat(40))

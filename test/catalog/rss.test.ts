@@ -152,7 +152,7 @@ describe('the feed', () => {
     }
   })
 
-  test.each(['', '0', 'false', 'FALSE'])('use_rss=%s is not a feed', async (value) =>
+  test.each(['', '0', 'false', 'FALSE'])('use_rss=%s does not return a feed', async (value) =>
     expect((await gateway.call(`/models?use_rss=${value}`)).headers.get('content-type')).toBe(
       'application/json',
     ),

@@ -137,7 +137,7 @@ describe('a reply of Snowflake', () => {
     })
   })
 
-  test('whose handle is not a handle is not followed', () => {
+  test('whose handle is malformed is not followed', () => {
     expect(meaningOf(202, { statementHandle: '../../x?canary' })).toMatchObject({ outcome: 'retry' })
   })
 })

@@ -42,7 +42,7 @@ describe('a log line for people', () => {
     expect(textOf({ msg: 'x', model: '\u009b31m\u007f' })).toBe('INFO  x  model="?31m?"\n')
   })
 
-  test('that is not JSON object stays as it is', () => {
+  test('a line that is not a JSON object stays as it is', () => {
     expect(logText('starting\n')).toBe('starting\n')
   })
 })

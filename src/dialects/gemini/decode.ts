@@ -29,8 +29,8 @@ interface ReplyState {
 }
 
 /**
- * Reads the chunks of `streamGenerateContent`, as events or as one JSON list, and the body of `generateContent`. There
- * is not a terminal marker: a reply is complete when each candidate has its reason, or the prompt was blocked, and the body
+ * Reads the chunks of `streamGenerateContent`, as events or as one JSON list, and the body of `generateContent`. They
+ * have no terminal marker: a reply is complete when each candidate has its reason, or the prompt was blocked, and the body
  * ends. A reset after that counts as an end only if usage was reported: older models say STOP on every chunk.
  */
 export function createGeminiDecoder(status: number): ReplyDecoder {

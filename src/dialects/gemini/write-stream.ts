@@ -26,7 +26,7 @@ interface StreamState {
 /**
  * Writes an answer as Google's chunks. Chunks of a provider of the same dialect are relayed, except for the id, the model
  * and their end. The end (`finishReason`, usage) is one more chunk, written after the generation is on the ledger. There
- * is not a terminal marker. After `end` or `fail` every method returns ''.
+ * is no terminal marker. After `end` or `fail` every method returns ''.
  */
 export function createStreamWriter(reply: ReplyContext, form: StreamForm): StreamWriter {
   const state: StreamState = {

@@ -16,7 +16,7 @@ export type ExtrasOf = (record: ExportRecord, conversation: Conversation | null)
 
 /**
  * The spans of one generation: the request, below it the operation, below that every attempt. A step of another
- * generation was not a request: its operation is below that of the other one, in the same trace.
+ * generation has no request of its own: its operation is below that of the other one, in the same trace.
  */
 export function spansOf(record: ExportRecord, extrasOf?: ExtrasOf): readonly Span[] {
   const conversation = conversationOf(record)

@@ -25,7 +25,10 @@ export function withMcpServers(
     const place = `mcp_servers[${i}]`
     const label = labels[i]
     if (label === null || label === undefined)
-      throw badRequest('names no MCP server of this gateway, and others of the list do', `${place}.url`)
+      throw badRequest(
+        'is not an MCP server of this gateway, but others in mcp_servers are: a request cannot have both',
+        `${place}.url`,
+      )
     return { type: 'other', data: { ...entryOf(server, toolsets, place), server_label: label } }
   })
   const { serverTool: _, ...rest } = request
@@ -40,7 +43,7 @@ const TOOLSET = 'mcp_toolset'
 const MCP: Tool = { type: 'other', data: { type: 'mcp' } }
 const SERVERS = new Set(['mcp_servers'])
 
-/** The operator's server at the address; without one, that of the name. Null: one of others. */
+/** The label of the operator's server with this `url`, or with this `name` if there is no `url`; null: it has none. */
 function labelOf({ name, url }: JsonObject, place: string, servers: McpAccess['servers']): string | null {
   const href = isString(url) && url.length <= 2_000 ? URL.parse(url)?.href : undefined
   const server = servers.find((each) => (url ? each.url === href : each.label === name))
@@ -89,7 +92,7 @@ function toolsetsOf({ body }: InferenceRequest, servers: readonly JsonObject[]):
   return toolsets
 }
 
-/** The names that a toolset leaves, of those that the server has. */
+/** The server's tools that a toolset enables. */
 export function enabledNames(
   { default_config, configs }: JsonObject,
   names: readonly string[],

@@ -22,10 +22,10 @@ export interface McpLog {
 
 /** A process that runs, and the requests that wait for it. */
 export interface Channel {
-  /** Resolves when the process has said hello. */
+  /** Resolves when the process has answered `initialize`. */
   readonly ready: Promise<void>
   ask(method: string, params: JsonObject, bounds: Bounds): Promise<JsonObject>
-  /** Ends the process. The reason is that of every request that waits. */
+  /** Ends the process. Every waiting request fails with this reason. */
   kill(why: string): void
 }
 

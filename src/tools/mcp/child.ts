@@ -19,7 +19,7 @@ interface Events {
   ended(why: string): void
 }
 
-/** After SIGTERM. */
+/** From SIGTERM to SIGKILL. */
 const GRACE_MS = 2_000
 const MOST_ERROR_BYTES = 4_096
 /** Between two turns of the event loop. */

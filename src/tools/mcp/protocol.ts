@@ -44,7 +44,7 @@ export class McpFailure extends Error {
   }
 }
 
-/** The version that the server speaks, of its answer to `initialize`. */
+/** The protocol version in a server's answer to `initialize`. Throws an `McpFailure` for an unknown one. */
 export function versionIn({ protocolVersion }: JsonObject): string {
   if (SPOKEN.has(protocolVersion)) return textOf(protocolVersion)
   throw new McpFailure(`speaks none of the protocol's versions ${[...SPOKEN].join(', ')}`, false)

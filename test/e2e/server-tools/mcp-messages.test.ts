@@ -155,7 +155,7 @@ describe('a 400 names the place', () => {
     [
       'a server of others beside it',
       { mcp_servers: [mine, other] },
-      'mcp_servers[1].url: names no MCP server',
+      'mcp_servers[1].url: is not an MCP server of this gateway',
     ],
     [
       'a server of others',
