@@ -52,6 +52,14 @@ export const SERVICE_METADATA_HEADER: HeaderParameter = {
   schema: { type: 'string', enum: ['disabled', 'enabled'], default: 'disabled' },
 }
 
+/** Opts in to the calls of server tools in chat completions. */
+export const TOOL_EVENTS_HEADER: HeaderParameter = {
+  name: 'X-Service-Tool-Events',
+  description:
+    "Whether the reply, or its chunks, have the calls of the gateway's own tools in `tool_events`.",
+  schema: { type: 'string', enum: ['disabled', 'enabled'], default: 'disabled' },
+}
+
 /** The response cache. Each header is also accepted as `X-Service-Cache…`. */
 export const CACHE_HEADERS: readonly HeaderParameter[] = [
   {

@@ -8,6 +8,7 @@ import { refuseResumption } from '../failed-stream.ts'
 import { bodyCheck, quoted } from '../mismatch.ts'
 import { readMessages } from './parse-messages.ts'
 import { type ChatBody, chatBody } from './schema.ts'
+import { wantsToolEvents } from './tool-events.ts'
 
 const checkBody = bodyCheck(chatBody)
 
@@ -38,6 +39,7 @@ export function parseChat(input: JsonObject, headers: Headers): InferenceRequest
     echoUpstreamBody: routing.stream && body.debug?.echo_upstream_body === true,
     parameters: parametersOf(body),
     ownFields: ownFieldsOf(body),
+    ...(wantsToolEvents(headers) && { showsToolEvents: true }),
   }
 }
 

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../core/events.ts'
 import type { Closing, InferenceResult, ReplyContext, ResultChoice } from '../../core/result.ts'
 import { openaiTier } from '../finish.ts'
 import { viewMetadata } from '../usage.ts'
+import { toolEventsOf } from './tool-events.ts'
 import { viewUsage } from './usage.ts'
 import {
   type ChatNative,
@@ -36,9 +37,16 @@ export function writeChatReply(result: InferenceResult, reply: ReplyContext, clo
     choices,
     usage: viewUsage(closing),
     service_tier: openaiTier(closing.serviceTier ?? top.service_tier),
+    ...viewToolEvents(result, reply),
     ...viewMetadata(closing.serviceMetadata),
   }
 }
+
+/** Frames are there if the gateway's own tools were called. */
+const viewToolEvents = ({ frames }: InferenceResult, { request }: ReplyContext): JsonObject =>
+  request.showsToolEvents && frames
+    ? { tool_events: frames.flatMap(({ events }) => toolEventsOf(events)) }
+    : NOTHING
 
 const NOTHING: JsonObject = {}
 const NONE: readonly ForeignChoice[] = []

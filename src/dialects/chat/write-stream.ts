@@ -5,6 +5,7 @@ import { failureIdEvent } from '../failed-stream.ts'
 import { errorTypeOfStatus, openaiTier } from '../finish.ts'
 import { oneLine } from '../json-text.ts'
 import { viewMetadata } from '../usage.ts'
+import { toolEventsOf } from './tool-events.ts'
 import { viewUsage } from './usage.ts'
 import {
   addEvent,
@@ -40,7 +41,7 @@ export function writeChatStream(reply: ReplyContext): StreamWriter {
     echo: (body) => (isOver ? '' : chunks.write({ choices: [], debug: { echo_upstream_body: body } })),
     write(frame) {
       if (isOver) return ''
-      if (frame.plainText === undefined) return writeFrame(frame, chunks, stateOf, reply.hideReasoning)
+      if (frame.plainText === undefined) return writeFrame(frame, chunks, stateOf, reply)
       const state = stateOf(0)
       const isFirst = !state.hasRole
       state.hasRole = true
@@ -64,12 +65,19 @@ const EMPTY = ['']
 
 type StateOf = (index: number) => ChoiceState
 
-function writeFrame(frame: InferenceFrame, chunks: Chunks, stateOf: StateOf, hideReasoning: boolean): string {
+function writeFrame(
+  frame: InferenceFrame,
+  chunks: Chunks,
+  stateOf: StateOf,
+  { hideReasoning, request }: ReplyContext,
+): string {
   const { deltas, fields } = gather(frame)
   const { system_fingerprint, ...foreign } = fields ?? {}
   if (typeof system_fingerprint === 'string') chunks.remember(system_fingerprint)
   const choices = deltas.flatMap((delta) => writeChoice(delta, stateOf(delta.index), hideReasoning) ?? [])
   if (foreign.service_tier !== undefined) foreign.service_tier = openaiTier(foreign.service_tier)
+  const tools = request.showsToolEvents ? toolEventsOf(frame.events) : []
+  if (tools.length > 0) foreign.tool_events = tools
   if (choices.length === 0 && Object.keys(foreign).length === 0) return ''
   return chunks.write({ choices, ...foreign })
 }

@@ -1,5 +1,6 @@
 import { Type as t } from '@sinclair/typebox'
 import { chatBody } from '../../dialects/chat/schema.ts'
+import { TOOL_EVENTS_HEADER } from '../../http/operation.ts'
 import { nullable } from '../../http/schemas.ts'
 import {
   cachedInference,
@@ -29,10 +30,21 @@ const message = t.Object({
 
 const choice = t.Object({ ...choiceFields, message })
 
+const toolEvent = t.Object({
+  type: t.Literal('server_tool_call'),
+  status: t.Union(['in_progress', 'completed', 'failed'].map((status) => t.Literal(status))),
+  tool_call_id: t.String(),
+  tool_name: t.String(),
+  server_label: t.Optional(t.String({ description: 'Of the MCP server that has the tool.' })),
+  arguments: t.String({ description: 'JSON text.' }),
+  result: t.Optional(t.String({ description: 'Once the call has ended; if it failed, why.' })),
+})
+
 const chatReply = t.Object({
   id: generationId,
   object: t.Literal('chat.completion'),
   choices: t.Array(choice),
+  tool_events: t.Optional(t.Array(toolEvent, { description: 'With `X-Service-Tool-Events: enabled`.' })),
   ...completionFields,
 })
 
@@ -44,5 +56,5 @@ export const chatOperation = cachedInference('createChatCompletion', 'Create a c
   body: chatBody,
   reply: chatReply,
   streams: true,
-  headers: ORIGIN_HEADERS,
+  headers: [TOOL_EVENTS_HEADER, ...ORIGIN_HEADERS],
 })

@@ -1,8 +1,8 @@
 import type { Attempt } from '../../core/attempt.ts'
-import { badRequest } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { AttemptOutcome } from '../../core/generation.ts'
 import type { RoutingMetadata, Timings } from '../../core/result.ts'
+import { isEnabled } from '../../http/header-switch.ts'
 import { explain } from './explain.ts'
 import { scoresOf } from './order.ts'
 import type { Plan } from './plan.ts'
@@ -21,16 +21,9 @@ const HEADERS = [
  * that names the header if its value is unknown.
  */
 export function wantsRoutingMetadata(headers: Headers): boolean {
-  let isWanted = false
-  for (const name of HEADERS) {
-    const value = headers.get(name)?.trim().toLowerCase() ?? ''
-    if (!VALUES.includes(value)) throw badRequest('must be enabled or disabled', `header ${name}`)
-    isWanted ||= value === 'enabled'
-  }
-  return isWanted
+  const wanted = HEADERS.map((name) => isEnabled(headers, name))
+  return wanted.includes(true)
 }
-
-const VALUES = ['', 'enabled', 'disabled']
 
 /** The inputs of the routing metadata. */
 export interface Routed {
