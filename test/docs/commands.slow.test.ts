@@ -1,7 +1,8 @@
 /**
  * Runs the commands of README.md and docs/*.md as a reader would: the `sh` blocks of a page one after the other in one
- * shell, in an empty folder, with `sluice` on the PATH. Port 4141 of the text stands for a free one, 4142 for a second.
- * `sh no-run` is not run. SLUICE_TEST_BINARY names a binary to run in place of the source.
+ * shell, in an empty folder, with `sluice` on the PATH. Each port 414x of the text stands for a free one. A comment in
+ * the block names the status of a request that is refused. `sh no-run` is not run. SLUICE_TEST_BINARY names a binary to
+ * run in place of the source.
  */
 import { expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -31,11 +32,10 @@ for (const page of pages) {
   test(
     `the commands of ${page.file} run`,
     async () => {
-      const { exitCode, output, refusals } = await resultOf(page)
+      const { exitCode, output, refused } = await resultOf(page)
       expect({ exitCode, output: exitCode === 0 ? '' : output }).toEqual({ exitCode: 0, output: '' })
-      // curl ends with 0 for a refusal too: the page must name its status.
-      const unnamed = refusals.filter((line) => !page.prose.includes(String(statusOf(line))))
-      expect(unnamed).toEqual([])
+      // curl ends with 0 for a refusal too.
+      expect(refused).toEqual(statusesIn(commandsOf(page), /^# .*\b([45]\d\d)\b/gm))
     },
     LIMIT_MS,
   )
@@ -49,42 +49,50 @@ async function runPage(page: Document) {
   const command = binary === undefined ? SOURCE : [binary]
   writeFileSync(join(programs, 'sluice'), `#!/bin/sh\nexec ${command.join(' ')} "$@"\n`)
   chmodSync(join(programs, 'sluice'), 0o755)
-  const child = Bun.spawn(['bash', '-e', '-o', 'pipefail', '-c', await scriptOf(page)], {
+  const child = Bun.spawn(['bash', '-e', '-o', 'pipefail', '-c', scriptOf(page)], {
     cwd: folder,
     env: { PATH: `${programs}:${process.env['PATH']}`, HOME: folder, SLUICE_DISCOVER: 'off', NO_COLOR: '1' },
     stdin: 'ignore',
     stdout: Bun.file(join(programs, 'output')),
     stderr: Bun.file(join(programs, 'output')),
-    // A process group of its own: servers that the page leaves running end with it.
+    // A process group of its own, for its servers.
     detached: true,
   })
-  const late = setTimeout(() => end(child.pid), LIMIT_MS - 5_000)
+  const late = setTimeout(() => signal(child.pid, 'SIGKILL'), LIMIT_MS - 5_000)
   const exitCode = await child.exited
+  // Servers that the page leaves running write their last log lines before they end.
+  signal(child.pid, 'SIGTERM')
+  while (signal(child.pid, 0)) await Bun.sleep(20)
   clearTimeout(late)
-  end(child.pid)
   const output = readFileSync(join(programs, 'output'), 'utf8').slice(-4_000)
-  const refusals = refusalsIn(folder)
+  const refused = refusedIn(folder)
   await rm(folder, { recursive: true, maxRetries: 5 })
-  return { exitCode, output, refusals }
+  return { exitCode, output, refused }
 }
 
-function end(group: number): void {
+/** False if all processes of the group have ended. */
+function signal(group: number, name: 'SIGTERM' | 'SIGKILL' | 0): boolean {
   try {
-    process.kill(-group, 'SIGKILL')
+    return process.kill(-group, name)
   } catch {
-    // All of them have ended.
+    return false
   }
 }
 
-async function scriptOf({ blocks }: Document): Promise<string> {
-  const [first, second] = [freePort(), freePort()]
-  return blocks
+function scriptOf(page: Document): string {
+  const ports = new Map<string, number>()
+  return commandsOf(page).replaceAll(/\b414\d\b/g, (port) => {
+    const free = ports.get(port) ?? freePort()
+    ports.set(port, free)
+    return String(free)
+  })
+}
+
+const commandsOf = ({ blocks }: Document): string =>
+  blocks
     .filter(({ language }) => language === 'sh')
     .map(({ text }, index) => `echo "--- block ${index + 1}"\n${text}`)
     .join('\n')
-    .replaceAll('4141', String(first))
-    .replaceAll('4142', String(second))
-}
 
 function freePort(): number {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
@@ -93,15 +101,12 @@ function freePort(): number {
   return port
 }
 
-/** Lines of the servers' logs about requests that were refused or failed. */
-function refusalsIn(folder: string): string[] {
+/** The statuses of requests that the servers of a page refused, by their logs. */
+function refusedIn(folder: string): string[] {
   const logs = readdirSync(folder).filter((name) => name.endsWith('.log'))
-  return logs
-    .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))
-    .filter((line) => (statusOf(line) ?? 0) >= 400)
+  const text = logs.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n')
+  return statusesIn(text, /"status":([45]\d\d)/g)
 }
 
-const statusOf = (line: string): number | undefined => {
-  const [, status] = /"status":(\d{3})/.exec(line) ?? []
-  return status === undefined ? undefined : Number(status)
-}
+const statusesIn = (text: string, pattern: RegExp): string[] =>
+  [...new Set([...text.matchAll(pattern)].map(([, status = '']) => status))].sort()
