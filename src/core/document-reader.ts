@@ -1,7 +1,10 @@
 /** Reads the text of documents, off the thread of all requests. */
 export interface DocumentReader {
-  /** Throws a `GatewayError` 400 that names the file and says why it cannot be read. Takes the memory of `bytes`. */
-  read(file: DocumentFile, signal: AbortSignal): Promise<DocumentText>
+  /**
+   * Throws a `GatewayError` 400 that names the file and says why it cannot be read. Takes the memory of `bytes`. Files of
+   * different workspaces take turns.
+   */
+  read(file: DocumentFile, signal: AbortSignal, workspaceId?: string): Promise<DocumentText>
   close(): void
 }
 

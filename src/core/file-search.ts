@@ -9,6 +9,14 @@ export interface FileSearch {
   find(wanted: WantedPassages, signal: AbortSignal): Promise<FoundPassages>
 }
 
+/** How far the search is with a file. */
+export interface SearchStatus {
+  /** `unread`: the first search that includes the file reads it. `ready`: searches find its passages. */
+  readonly status: 'unread' | 'reading' | 'ready' | 'refused'
+  /** Why it cannot be searched, as the end of a sentence about the file. */
+  readonly reason?: string
+}
+
 export interface WantedPassages {
   readonly query: string
   /** Absent: all files of the workspace, the newest first up to a bound. */

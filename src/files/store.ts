@@ -3,11 +3,11 @@ import { open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { and, eq, sql } from 'drizzle-orm'
 import { GatewayError } from '../core/errors.ts'
-import type { FileSearch } from '../core/file-search.ts'
+import type { FileSearch, SearchStatus } from '../core/file-search.ts'
 import { atomically, type Database, type Db, mustBeAtMost, type Write } from '../db/database.ts'
 import { files } from '../db/tables.ts'
 import { createIndexFiles, INDEX_FOLDER } from './search/file-index.ts'
-import { createFileSearch } from './search/file-search.ts'
+import { createFileSearch, WITHOUT_TEXT } from './search/file-search.ts'
 import { receiveUpload } from './upload.ts'
 
 export type FileRow = typeof files.$inferSelect
@@ -36,6 +36,8 @@ export interface FileStore {
   open(id: string): Bun.BunFile
   /** Deletes the bytes, and what the search knows of them. */
   remove(id: string, workspaceId: string): Promise<void>
+  /** How far the search is with a file. Null: the index does not answer. */
+  searchStatus(file: FileRow): Promise<SearchStatus | null>
   /** The search in the files of a workspace. */
   searchOf(workspaceId: string): FileSearch
   close(): void
@@ -86,6 +88,10 @@ export async function openFileStore(
       await rm(pathOf(id), { force: true })
       // A file that cannot be removed here is removed with the first search after the next start.
       await index.remove(workspaceId, id).catch(() => undefined)
+    },
+    async searchStatus({ id, workspace_id, mime_type }) {
+      if (WITHOUT_TEXT.test(mime_type)) return { status: 'refused', reason: 'it has no text' }
+      return index.statusOf(workspace_id, id).catch(() => null)
     },
     searchOf: createFileSearch({ db, index, pathOf, onFailure: onSearchFailure }),
     close: index.close,

@@ -1,6 +1,6 @@
 /** The contract of plugins: what the gateway does to requests and replies because a caller or an operator wants it. */
 import type { Caller } from '../core/caller.ts'
-import type { DocumentReader } from '../core/document-reader.ts'
+import type { DocumentFile, DocumentText } from '../core/document-reader.ts'
 import type { InferenceFrames, JsonObject } from '../core/events.ts'
 import type { Facilities } from '../core/facilities.ts'
 import type { EndpointMeasurements } from '../core/measurements.ts'
@@ -40,7 +40,8 @@ export interface PluginContext extends Facilities {
   readonly web: WebAccess
   /** What the gateway has measured of an endpoint; null: nothing. */
   measured(endpointId: string): EndpointMeasurements | null
-  readonly documents: DocumentReader
+  /** Reads a file for the caller's workspace: see `DocumentReader.read`. */
+  readDocument(file: DocumentFile): Promise<DocumentText>
   /** Of the setting: a model that reads pages, or one that sees. */
   readonly ocrModel: string
   /** The content at an address of the request, through the guard. Throws the caller's error. */

@@ -1,6 +1,7 @@
 import { GatewayError } from '../core/errors.ts'
+import { createTurns, type TurnBounds } from './turns.ts'
 
-export interface PoolOptions<Task, Result> {
+export interface PoolOptions<Task, Result> extends TurnBounds {
   /** Starts a worker. It answers each message with one message. */
   open(): Worker
   /** Checks the type of an answer; throws for what is not a result. */
@@ -9,8 +10,6 @@ export interface PoolOptions<Task, Result> {
   transfer?(task: Task): ArrayBuffer[]
   /** Workers at the same time. */
   most: number
-  /** Tasks that may wait for a worker. */
-  mostWaiting: number
   /** A task that takes longer is ended, with its worker. */
   longestMs: number
   /** A worker without a task ends after this time, and its memory is free. Default: 30 seconds. */
@@ -33,7 +32,8 @@ export const openWorker = (folder: string): Worker =>
 
 /** Runs tasks off the thread of all requests. A task gets a worker of its own: it can be ended at any time. */
 export interface Pool<Task, Result> {
-  run(task: Task, signal: AbortSignal): Promise<Result>
+  /** Tasks of different groups take turns. A task whose `signal` aborts is ended, or waits no longer. */
+  run(task: Task, signal: AbortSignal, group?: string): Promise<Result>
   close(): void
 }
 
@@ -46,6 +46,7 @@ export class TaskTimeout extends Error {
 }
 
 interface Waiting<Task, Result> {
+  readonly group: string
   readonly task: Task
   readonly signal: AbortSignal
   readonly settle: PromiseWithResolvers<Result>
@@ -55,7 +56,7 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>): Po
   const idle = new Map<Worker, Timer>()
   /** With the function that ends its task. */
   const busy = new Map<Worker, (reason: unknown) => void>()
-  const waiting: Waiting<Task, Result>[] = []
+  const waiting = createTurns<Waiting<Task, Result>>(options)
   let isClosed = false
 
   function takeWorker(): Worker {
@@ -78,10 +79,9 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>): Po
 
   function next(): void {
     while (busy.size < options.most && !isClosed) {
-      const first = waiting.shift()
+      const first = waiting.next()
       if (first === undefined) return
-      if (first.signal.aborted) first.settle.reject(first.signal.reason)
-      else start(first)
+      start(first)
     }
   }
 
@@ -89,6 +89,7 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>): Po
     const worker = takeWorker()
     const end = assign(worker, first, options, (isReusable) => {
       busy.delete(worker)
+      waiting.ended(first)
       if (isReusable) keep(worker)
       else worker.terminate()
       next()
@@ -97,17 +98,24 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>): Po
   }
 
   return {
-    run(task, signal) {
+    run(task, signal, group = '') {
       if (signal.aborted) return Promise.reject(signal.reason)
-      if (isClosed || waiting.length >= options.mostWaiting) return Promise.reject(busyError())
       const settle = Promise.withResolvers<Result>()
-      waiting.push({ task, signal, settle })
+      const one = { group, task, signal, settle }
+      if (isClosed || !waiting.add(one)) return Promise.reject(busyError())
+      const leave = (): void => {
+        waiting.remove(one)
+        settle.reject(signal.reason)
+      }
+      signal.addEventListener('abort', leave, { once: true })
+      const settled = (): void => signal.removeEventListener('abort', leave)
+      settle.promise.then(settled, settled)
       next()
       return settle.promise
     },
     close() {
       isClosed = true
-      for (const { settle } of waiting.splice(0)) settle.reject(busyError())
+      for (const { settle } of waiting.clear()) settle.reject(busyError())
       for (const timer of idle.values()) clearTimeout(timer)
       for (const worker of idle.keys()) worker.terminate()
       for (const end of [...busy.values()]) end(busyError())

@@ -36,7 +36,8 @@ describe('a file', () => {
       downloadable: true,
       created_at: new Date(now).toISOString(),
     })
-    expect((await get(`/files/${id}`)).json).toEqual(made)
+    const search = { status: 'refused', reason: 'it has no text' }
+    expect((await get(`/files/${id}`)).json).toEqual({ ...made, search })
     const response = await admin.handler(
       new Request(`http://localhost/v1/files/${id}/content`, {
         headers: { authorization: `Bearer ${API_KEY}` },

@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { SearchStatus } from '../../core/file-search.ts'
 import { asCount, asText, fieldsOf, objectsIn, textOf, textsIn } from '../../core/json.ts'
 import type { Embedded } from '../../db/file-vectors.ts'
-import { createPool, openWorker, TaskTimeout } from '../../threads/pool.ts'
+import { createPool, openWorker, type Pool, TaskTimeout } from '../../threads/pool.ts'
 import type { IndexAnswer, IndexTask, QueryVector } from './task.ts'
 
 /** The indexes of all workspaces, each in a file of its own, made again when it is lost. All SQL runs in threads. */
@@ -20,6 +21,8 @@ export interface IndexFiles {
   embed(workspaceId: string, model: string, vectors: readonly Embedded[]): Promise<IndexAnswer>
   /** Reads a file; a file that is being read is not read twice. Never rejects: a failure is tried again with the next search. */
   add(workspaceId: string, file: IndexedFile): Promise<void>
+  /** How far the index is with a file. Rejects if the index does not answer soon. */
+  statusOf(workspaceId: string, id: string): Promise<SearchStatus>
   /** Forgets a file that was deleted. */
   remove(workspaceId: string, id: string): Promise<void>
   /** Forgets all files of a workspace but these. */
@@ -36,34 +39,28 @@ interface IndexedFile {
 
 /** Of the data folder. */
 export const INDEX_FOLDER = 'file-index'
-const LONGEST_READ_MS = 30_000
+/** Most files take milliseconds. One that takes longer moves to a thread of its own kind, where it starts again. */
+const QUICK_MS = 5_000
+const SLOW_MS = 30_000
 const LONGEST_SEARCH_MS = 10_000
+const STATUS_MS = 2_000
 const MOST_WAITING = 10_000
+const MOST_WAITING_OF_WORKSPACE = 1_000
+/** So that a search which takes long holds up its own workspace alone. */
+const MOST_SEARCHES = 2
 
-export function createIndexFiles(folder: string): IndexFiles {
+export function createIndexFiles(folder: string, quickMs = QUICK_MS): IndexFiles {
   const pathOf = (workspaceId: string): string => join(folder, `${workspaceId}.db`)
-  // A search does not wait for files that are being read.
-  const reading = indexPool(LONGEST_READ_MS)
-  const searching = indexPool(LONGEST_SEARCH_MS)
+  const searching = indexPool(LONGEST_SEARCH_MS, MOST_SEARCHES)
   const always = new AbortController().signal
-  const adding = new Map<string, Promise<void>>()
-
-  async function run(pool: typeof reading, task: IndexTask, signal = always): Promise<IndexAnswer> {
+  const run: Run = async (pool, task, signal = always) => {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const answer = await pool.run(task, signal)
+    // Workspaces, each with an index of its own, take turns.
+    const answer = await pool.run(task, signal, task.index)
     if (answer.error !== null) throw new Error(`the index of files failed: ${answer.error}`)
     return answer
   }
-
-  async function read(index: string, { id, path, filename, mediaType }: IndexedFile): Promise<void> {
-    try {
-      await run(reading, { do: 'add', index, id, path, filename, mediaType })
-    } catch (error) {
-      if (!(error instanceof TaskTimeout)) return
-      const reason = `reading it takes longer than ${LONGEST_READ_MS / 1_000} s`
-      await run(searching, { do: 'refuse', index, id, reason }).catch(() => undefined)
-    }
-  }
+  const reading = createReading(run, searching, quickMs)
 
   return {
     search: (workspaceId, query, ids, most, signal, meaning) =>
@@ -76,15 +73,22 @@ export function createIndexFiles(folder: string): IndexFiles {
       run(searching, { do: 'lacking', index: pathOf(workspaceId), model, ids, most }),
     embed: (workspaceId, model, vectors) =>
       run(searching, { do: 'embed', index: pathOf(workspaceId), model, vectors }),
-    add(workspaceId, file) {
-      const known = adding.get(file.id)
-      if (known !== undefined) return known
-      const added = read(pathOf(workspaceId), file).finally(() => adding.delete(file.id))
-      adding.set(file.id, added)
-      return added
+    add: (workspaceId, file) => reading.add(pathOf(workspaceId), file),
+    async statusOf(workspaceId, id) {
+      if (reading.has(id)) return { status: 'reading' }
+      const index = pathOf(workspaceId)
+      if (!(await Bun.file(index).exists())) return { status: 'unread' }
+      const { unknown, refused } = await run(
+        searching,
+        { do: 'status', index, ids: [id] },
+        AbortSignal.timeout(STATUS_MS),
+      )
+      const [refusal] = refused
+      if (refusal !== undefined) return { status: 'refused', reason: refusal.reason }
+      return { status: unknown.length > 0 ? 'unread' : 'ready' }
     },
     async remove(workspaceId, id) {
-      await adding.get(id)
+      await reading.stop(id)
       if (!(await Bun.file(pathOf(workspaceId)).exists())) return
       await run(searching, { do: 'remove', index: pathOf(workspaceId), ids: [id] })
     },
@@ -99,12 +103,60 @@ export function createIndexFiles(folder: string): IndexFiles {
   }
 }
 
-const indexPool = (longestMs: number) =>
+/** Reads files into indexes. A search does not wait for them, and they do not wait for files that take long. */
+function createReading(run: Run, searching: IndexPool, quickMs: number) {
+  const quick = indexPool(quickMs)
+  const slow = indexPool(SLOW_MS)
+  const adding = new Map<string, { readonly ended: Promise<void>; readonly stop: AbortController }>()
+
+  async function read(index: string, file: IndexedFile, signal: AbortSignal): Promise<void> {
+    const task = { do: 'add', index, ...file } as const
+    try {
+      await run(quick, task, signal).catch((error: unknown) => {
+        if (error instanceof TaskTimeout) return run(slow, task, signal)
+        throw error
+      })
+    } catch (error) {
+      if (!(error instanceof TaskTimeout)) return
+      const reason = `reading it takes longer than ${SLOW_MS / 1_000} s`
+      await run(searching, { do: 'refuse', index, id: file.id, reason }).catch(() => undefined)
+    }
+  }
+
+  return {
+    has: (id: string): boolean => adding.has(id),
+    add(index: string, file: IndexedFile): Promise<void> {
+      const known = adding.get(file.id)
+      if (known !== undefined) return known.ended
+      const stop = new AbortController()
+      const ended = read(index, file, stop.signal).finally(() => adding.delete(file.id))
+      adding.set(file.id, { ended, stop })
+      return ended
+    },
+    /** Ends when the file is not read any longer. */
+    stop(id: string): Promise<void> | undefined {
+      const reading = adding.get(id)
+      reading?.stop.abort()
+      return reading?.ended
+    },
+    close() {
+      quick.close()
+      slow.close()
+    },
+  }
+}
+
+type IndexPool = Pool<IndexTask, IndexAnswer>
+type Run = (pool: IndexPool, task: IndexTask, signal?: AbortSignal) => Promise<IndexAnswer>
+
+const indexPool = (longestMs: number, most = 1): IndexPool =>
   createPool<IndexTask, IndexAnswer>({
     open: () => openWorker('files/search'),
     read: readAnswer,
-    most: 1,
+    most,
+    mostOfGroup: 1,
     mostWaiting: MOST_WAITING,
+    mostWaitingOfGroup: MOST_WAITING_OF_WORKSPACE,
     longestMs,
   })
 

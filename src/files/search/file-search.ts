@@ -18,7 +18,7 @@ const MOST_FILES = 1_000
 /** A search waits so long for files that were not read before. */
 const READING_MS = 15_000
 /** Kinds that have no text. */
-const WITHOUT_TEXT = /^(?:image|audio|video|font)\//
+export const WITHOUT_TEXT = /^(?:image|audio|video|font)\//
 
 interface SearchDeps extends Pick<MeaningDeps, 'onFailure'> {
   readonly db: Db

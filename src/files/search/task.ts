@@ -22,6 +22,8 @@ export type IndexTask =
       /** That of the query; absent: it is searched for by its words alone. */
       readonly meaning?: QueryVector
     }
+  /** How far the index is with these files: `refused` and `unknown`. */
+  | { readonly do: 'status'; readonly index: string; readonly ids: readonly string[] }
   | {
       readonly do: 'lacking'
       readonly index: string

@@ -38,6 +38,8 @@ function run(index: FileIndex, task: IndexTask, passages: Awaited<ReturnType<typ
       if (gone.length > 0) index.remove(gone, wordsOf)
       return NOTHING
     }
+    case 'status':
+      return { ...NOTHING, refused: index.refusals(task.ids), unknown: index.unknown(task.ids) }
     case 'search': {
       const match = matchOf(task.query)
       const { ids, most, meaning } = task

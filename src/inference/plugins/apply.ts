@@ -35,7 +35,7 @@ export async function withPlugins<Opened extends Asked>(
     snapshot: family.snapshot,
     web: deps.web,
     measured: deps.measurements.of,
-    documents: deps.documents,
+    readDocument: (file) => deps.documents.read(file, signal, family.caller.workspace.id),
     ocrModel: deps.fileModels.ocr,
     fetchContent: (url, fetching) => contentAt(url, placeOf(url, request.body), fetchContent, fetching),
     async filtered(text) {

@@ -117,8 +117,8 @@ async function textOfFile(
   return read({ name: filename, mediaType: sent.mediaType, bytes, wants }, context)
 }
 
-const readHere = (file: DocumentFile, { documents, signal }: PluginContext): Promise<ReadText> =>
-  documents.read(file, signal)
+const readHere = (file: DocumentFile, { readDocument }: PluginContext): Promise<ReadText> =>
+  readDocument(file)
 
 function withTexts(request: InferenceRequest, texts: ReadonlyMap<ContentPart, ReadText>): InferenceRequest {
   const messages = request.messages.map((message): Message => {

@@ -28,13 +28,13 @@ const AT_ONCE = 4
  * A model of pages gets the file. A model that sees gets the scanned pages, because the others have their text.
  */
 export async function recognized(file: DocumentFile, context: PluginContext): Promise<ReadText> {
-  const { documents, ocrModel: model, signal, snapshot } = context
-  if (!isPdf(file)) return documents.read(file, signal)
+  const { readDocument, ocrModel: model, snapshot } = context
+  if (!isPdf(file)) return readDocument(file)
   const endpoints = endpointsOf([model], snapshot)
   if (endpoints.length === 0) throw notConfigured(model)
   if (endpoints.some(({ outputModalities }) => outputModalities.includes('ocr')))
     return byPages(file, context)
-  const read = await documents.read({ ...file, wants: 'scans' }, signal)
+  const read = await readDocument({ ...file, wants: 'scans' })
   const { scans = [], ...rest } = read
   if (scans.length === 0) return rest
   const texts = await seen(scans, model, context)
@@ -68,14 +68,14 @@ const notConfigured = (model: string) =>
 /** By a model of pages, in one call. */
 async function byPages(
   file: DocumentFile,
-  { documents, serve, signal, ocrModel }: PluginContext,
+  { readDocument, serve, ocrModel }: PluginContext,
 ): Promise<ReadText> {
   const { name } = file
   const shown = name === '' ? 'The file' : `The file ${JSON.stringify(name.slice(0, 200))}`
   if (file.bytes.byteLength > MOST_BYTES)
     throw badRequest(`${shown} has more than 50 MB, the most for "mistral-ocr"`)
   const url = `data:application/pdf;base64,${Buffer.from(file.bytes).toString('base64')}`
-  const read = await documents.read({ ...file, wants: 'length' }, signal)
+  const read = await readDocument({ ...file, wants: 'length' })
   const count = read.pages ?? 0
   if (count > MOST_PAGES)
     throw badRequest(`${shown} has ${count} pages; at most ${MOST_PAGES} are allowed for "mistral-ocr"`)

@@ -3,9 +3,11 @@ import { badRequest } from '../../core/errors.ts'
 import { asCount, asText, fieldsOf, objectsIn, textOf } from '../../core/json.ts'
 import { createPool, openWorker, TaskTimeout } from '../../threads/pool.ts'
 
-/** Documents are read by as many threads at the same time. */
-const MOST = 2
-const MOST_WAITING = 32
+/** Documents are read by as many threads at the same time, and those of one workspace never by all of them. */
+const MOST = 3
+const MOST_OF_WORKSPACE = 2
+const MOST_WAITING = 64
+const MOST_WAITING_OF_WORKSPACE = 32
 const LONGEST_MS = 20_000
 
 type Answer = DocumentText | { readonly refusal: string; readonly cause: string }
@@ -17,13 +19,15 @@ export function createDocumentReader(): DocumentReader {
     read,
     transfer: ({ bytes }) => [bytes.buffer],
     most: MOST,
+    mostOfGroup: MOST_OF_WORKSPACE,
     mostWaiting: MOST_WAITING,
+    mostWaitingOfGroup: MOST_WAITING_OF_WORKSPACE,
     longestMs: LONGEST_MS,
   })
   return {
-    async read(file, signal) {
+    async read(file, signal, workspaceId) {
       const name = file.name === '' ? 'The file' : `The file ${JSON.stringify(file.name.slice(0, 200))}`
-      const answer = await pool.run(file, signal).catch((error: unknown) => {
+      const answer = await pool.run(file, signal, workspaceId).catch((error: unknown) => {
         if (error instanceof TaskTimeout)
           throw badRequest(`${name} cannot be read: it takes longer than ${LONGEST_MS / 1000} s`)
         throw error

@@ -48,6 +48,13 @@ async function found(query: string, parameters: object = {}, key = API_KEY): Pro
   return results()[0] ?? ''
 }
 
+/** What `GET /files/{id}` says of the search. */
+async function statusOf(id: string): Promise<unknown> {
+  const response = await fetch(`${gateway.url}/api/v1/files/${id}`, { headers: keyed(API_KEY) })
+  const { search } = await response.json()
+  return search
+}
+
 const rows = CALLERS.flatMap((caller) =>
   [false, true].map((stream) => ({ caller, stream, as: caller.dialect })),
 )
@@ -208,9 +215,15 @@ describe('a search', () => {
         'base64',
       ),
     )
+    expect(await statusOf(broken)).toEqual({ status: 'unread' })
     const text = await found('aquarium')
     expect(text).toContain('The file "broken.pdf" cannot be searched: ')
     expect(text).not.toContain('pixel.png')
+    expect(await Promise.all([broken, image, files.handbook].map(statusOf))).toEqual([
+      { status: 'refused', reason: 'it is broken' },
+      { status: 'refused', reason: 'it has no text' },
+      { status: 'ready' },
+    ])
     for (const id of [broken, image])
       await fetch(`${gateway.url}/api/v1/files/${id}`, {
         method: 'DELETE',

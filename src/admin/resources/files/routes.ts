@@ -11,6 +11,7 @@ import {
   fileReply,
   fileView,
   listFilesQuery,
+  searchedFileReply,
   uploadForm,
 } from './schema.ts'
 import { deleteFile, type FileDeps, findFile, listFiles, uploadFile } from './service.ts'
@@ -52,13 +53,15 @@ export const fileRoutes = (deps: FileDeps & CallerDeps) =>
     })
     .get(
       '/files/:file_id',
-      async ({ caller, params, query }) =>
-        fileView(await findFile(deps, caller, params.file_id, query.workspace_id)),
+      async ({ caller, params, query }) => {
+        const row = await findFile(deps, caller, params.file_id, query.workspace_id)
+        return { ...fileView(row), search: await deps.files.searchStatus(row) }
+      },
       {
         caller: 'any',
         params: fileParams,
         query: fileQuery,
-        response: { 200: fileReply },
+        response: { 200: searchedFileReply },
         detail: documented('getFile', 'Get the metadata of a file'),
       },
     )

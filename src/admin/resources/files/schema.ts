@@ -31,6 +31,25 @@ export const fileReply = t.Object({
 })
 type File = Static<typeof fileReply>
 
+export const searchedFileReply = t.Object({
+  ...fileReply.properties,
+  search: nullable(
+    t.Object(
+      {
+        status: t.Union(
+          [t.Literal('unread'), t.Literal('reading'), t.Literal('ready'), t.Literal('refused')],
+          {
+            description:
+              '`unread`: the first search that includes the file reads it. `reading`: it waits to be read, or is being read. `ready`: searches find its passages. `refused`: it cannot be searched.',
+          },
+        ),
+        reason: t.Optional(t.String({ description: 'Why it cannot be searched.' })),
+      },
+      { description: 'How far `file_search` is with the file; null: its index does not answer.' },
+    ),
+  ),
+})
+
 export const fileList = t.Object({
   _shape: shape,
   data: t.Array(fileReply),
