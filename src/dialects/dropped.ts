@@ -1,4 +1,5 @@
-import type { InferenceRequest } from '../core/request.ts'
+import type { JsonObject } from '../core/events.ts'
+import type { InferenceRequest, Message } from '../core/request.ts'
 import { words } from '../core/words.ts'
 import { GATEWAY_FIELDS } from './caller-schema.ts'
 import { chatBody } from './chat/schema.ts'
@@ -48,6 +49,36 @@ export function keepWith<Rest>(restWith: (keep: Drop) => Rest): Keep<Rest> {
 export function leaveOut(name: string, drop: Drop): [] {
   drop(name)
   return []
+}
+
+/** Fields of `extra` that a dialect writes. */
+export interface WrittenExtras {
+  readonly message: readonly string[]
+  readonly part: readonly string[]
+}
+
+/** Drops, by the API's names, the further fields of messages and their parts that a dialect does not write. */
+export function dropExtras(messages: readonly Message[], written: WrittenExtras, drop: Drop): void {
+  for (const { content, extra } of messages) {
+    dropFields(extra, 'messages', written.message, drop)
+    if (!Array.isArray(content)) continue
+    for (const part of content) {
+      if (part.type !== 'unknown') dropFields(part.extra, 'messages.content', written.part, drop)
+    }
+  }
+}
+
+/** Drops the fields of one object, except those in `written`. */
+export function dropFields(
+  extra: JsonObject | undefined,
+  place: string,
+  written: readonly string[],
+  drop: Drop,
+): void {
+  if (extra === undefined) return
+  for (const name of Object.keys(extra)) {
+    if (!written.includes(name)) drop(name === 'cache_control' ? name : `${place}.${name}`)
+  }
 }
 
 /** The provider's word for a service tier, from `words`; one without a word is dropped by name. */

@@ -28,6 +28,7 @@ export interface Taken {
 export function neutralBody(request: InferenceRequest, taken: Taken, drop: Drop): JsonObject {
   const { sampling, body } = request
   const tools = request.tools.flatMap((tool) => writeTool(tool, taken, drop))
+  if (!taken.takesMarks && isObject(body.cache_control)) drop('cache_control')
   return defined({
     messages: writeMessages(request.messages, taken, drop),
     cache_control: taken.takesMarks ? asObject(body.cache_control) : undefined,

@@ -173,16 +173,19 @@ function readResponseFormat(format: ChatBody['response_format']): JsonObject | u
 /** Fields that the neutral request holds, or that each egress carries or drops by name itself. */
 const READ: ReadonlySet<string> = new Set([...Object.keys(chatBody.properties), ...GATEWAY_FIELDS])
 
-/** Fields of a chat body that only chat completions can carry. Null, false and an empty list count as absent. */
+/** Fields of a chat body that only chat completions can carry. Null, an empty list and `store: false` count as absent. */
 function ownFieldsOf(body: JsonObject): string[] | undefined {
   let names: string[] | undefined
   for (const name in body) {
-    if (READ.has(name) || asksNothing(body[name])) continue
+    if (READ.has(name) || asksNothing(name, body[name])) continue
     names ??= []
     names.push(name)
   }
   return names
 }
 
-const asksNothing = (value: unknown): boolean =>
-  value === undefined || value === null || value === false || (Array.isArray(value) && value.length === 0)
+const asksNothing = (name: string, value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  (name === 'store' && value === false) ||
+  (Array.isArray(value) && value.length === 0)

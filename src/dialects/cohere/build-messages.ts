@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isString } from '../../core/json.ts'
 import type { ContentPart, FunctionTool, InferenceRequest, Message, ToolCall } from '../../core/request.ts'
-import type { Drop } from '../dropped.ts'
+import { type Drop, dropExtras, dropFields } from '../dropped.ts'
 import { plainThoughts } from '../thoughts.ts'
 
 /** The format of this dialect's reasoning details. */
@@ -23,10 +23,10 @@ interface Written {
  */
 export function writeMessages(messages: readonly Message[], takesThoughts: boolean, drop: Drop): Written {
   const documents: JsonObject[] = []
+  dropExtras(messages, NO_EXTRAS, drop)
   const written = messages.flatMap((message): JsonObject[] => {
-    const { role, name, extra, toolCallId, content } = message
+    const { role, name, toolCallId, content } = message
     if (name !== undefined && role !== 'tool') drop('messages.name')
-    for (const key of Object.keys(extra ?? {})) drop(key === 'cache_control' ? key : `messages.${key}`)
     if (role === 'assistant') {
       const turn = writeAssistant(message, takesThoughts, drop)
       return isSilent(message, turn) ? [] : [turn]
@@ -41,6 +41,9 @@ export function writeMessages(messages: readonly Message[], takesThoughts: boole
   })
   return { messages: written, documents }
 }
+
+const NONE: readonly string[] = []
+const NO_EXTRAS = { message: NONE, part: NONE }
 
 /** True if all content of the answer was dropped: Cohere rejects an empty message. */
 const isSilent = ({ content }: Message, turn: JsonObject): boolean =>
@@ -61,30 +64,21 @@ function writeTextPart(part: ContentPart, drop: Drop): JsonObject[] {
     drop(`content.${nameOf(part)}`)
     return []
   }
-  dropExtra(part.extra, drop)
   return part.text === '' ? [] : [{ type: 'text', text: part.text }]
 }
 
 function writeUserPart(part: ContentPart, documents: JsonObject[], drop: Drop): JsonObject[] {
   if (part.type === 'image') {
-    dropExtra(part.extra, drop)
     return [{ type: 'image_url', image_url: defined({ url: part.url, detail: part.detail }) }]
   }
   if (part.type === 'file') {
     const text = textOfFile(part.data)
     if (text !== undefined) {
-      dropExtra(part.extra, drop)
       documents.push({ data: defined({ text, title: part.filename }) })
       return []
     }
   }
   return writeTextPart(part, drop)
-}
-
-function dropExtra(extra: JsonObject | undefined, drop: Drop): void {
-  for (const name of Object.keys(extra ?? {})) {
-    drop(name === 'cache_control' ? name : `messages.content.${name}`)
-  }
 }
 
 /** The API's name of a part. */
@@ -197,7 +191,7 @@ function writeChoice(
 }
 
 function writeFunction({ name, description, parameters, extra }: FunctionTool, drop: Drop): JsonObject {
-  for (const key of Object.keys(extra ?? {})) drop(key === 'cache_control' ? key : `tools.${key}`)
+  dropFields(extra, 'tools', NONE, drop)
   return {
     type: 'function',
     function: defined({ name, description, parameters: parameters ?? { type: 'object', properties: {} } }),

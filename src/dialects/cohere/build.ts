@@ -49,6 +49,7 @@ export function buildCohere(request: InferenceRequest, attempt: Attempt): Dialec
     ...writeSampling(request, attempt, drop),
     ...ownOf(own),
   })
+  if (request.body.cache_control != null) drop('cache_control')
   dropRest(request, drop)
   return { path: '/chat', headers: {}, body, dropped }
 }

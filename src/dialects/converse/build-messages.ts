@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import type { Message, ToolCall } from '../../core/request.ts'
 import { inputOf, type Turn, turnsOf } from '../claude.ts'
+import { dropExtras } from '../dropped.ts'
 import { thoughtsOf } from '../thoughts.ts'
 import { type Writing, writePart } from './build-content.ts'
 import { cachePointFor } from './model.ts'
@@ -22,6 +23,7 @@ export interface Written {
  * | tool | a `toolResult` in a user turn |
  */
 export function writeMessages(messages: readonly Message[], writing: Writing): Written {
+  dropExtras(messages, EXTRAS, writing.drop)
   const { system, turns } = turnsOf(messages, (message, index) =>
     writeContent(message, `messages[${index}]`, writing),
   )
@@ -30,6 +32,8 @@ export function writeMessages(messages: readonly Message[], writing: Writing): W
   trimPrefill(turns)
   return { system, messages: turns }
 }
+
+const EXTRAS = { message: ['cache_control', 'is_error'], part: ['cache_control', 'citations'] }
 
 /** The API rejects a document without any text beside it, so its name is added as text. */
 function accompanyDocuments({ content }: Turn): void {

@@ -160,9 +160,9 @@ function dropRest(request: InferenceRequest, drop: Drop): void {
   const { user, metadata } = request
   if (user !== undefined) drop('user')
   if (metadata !== undefined && Object.keys(metadata).length > 0) drop('metadata')
+  if (isObject(request.body.cache_control)) dropMark(request.body.cache_control, drop)
   for (const [name, value] of Object.entries(bodyIn(request, 'chat') ?? {})) {
     if (value === null || value === undefined || CARRIED.has(name)) continue
-    if (name === 'cache_control') dropMark(value, drop)
-    else drop(name)
+    drop(name)
   }
 }

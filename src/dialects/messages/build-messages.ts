@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { isObject } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
 import { inputOf, type Turn, turnsOf } from '../claude.ts'
-import type { Drop } from '../dropped.ts'
+import { type Drop, dropExtras } from '../dropped.ts'
 import { thoughtsOf } from '../thoughts.ts'
 import { writePart } from './build-content.ts'
 import { cacheMarkOf, callIdOf, isBlank } from './fields.ts'
@@ -17,11 +17,14 @@ interface Written {
 
 /** Results of tools are blocks of a user turn. */
 export function writeMessages(messages: readonly Message[], drop: Drop): Written {
+  dropExtras(messages, EXTRAS, drop)
   const { system, turns } = turnsOf(messages, (message) => writeContent(message, drop))
   trimPrefill(turns)
   const usesFiles = turns.some(({ content }) => content.some(isFileReference))
   return { system: viewSystem(system), messages: turns.map(viewTurn), usesFiles }
 }
+
+const EXTRAS = { message: ['cache_control', 'is_error'], part: ['cache_control'] }
 
 function isFileReference({ source, content }: JsonObject): boolean {
   if (Array.isArray(content)) return content.some((block) => isObject(block) && isFileReference(block))

@@ -32,8 +32,9 @@ export const isBlank = (text: unknown): boolean => isString(text) && text.trim()
 /** Tells the blocks of the gateway's own tools from those of Anthropic, which alone are sent back to it. */
 export const OWN_BLOCK = 'srvtoolu_sluice_'
 
-/** A block of what ran at the provider, which takes it back as it came. */
-export const isOwnBlock = ({ type, id, tool_use_id }: JsonObject): boolean =>
+/** A block of what ran at the provider, which takes it back as it came. OpenAI's `compaction` has no `content`. */
+export const isOwnBlock = ({ type, id, tool_use_id, content }: JsonObject): boolean =>
   isString(type) &&
+  !(type === 'compaction' && content === undefined) &&
   /^(?:server_tool_use|mcp_tool_use|container_upload|compaction|[a-z_]{1,60}_tool_result)$/.test(type) &&
   ![id, tool_use_id].some((each) => isString(each) && each.startsWith(OWN_BLOCK))

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/events.ts'
 import { defined, isObject, isString, isText } from '../../core/json.ts'
 import type { ContentPart, Message, ToolCall } from '../../core/request.ts'
-import type { Drop } from '../dropped.ts'
+import { type Drop, dropExtras } from '../dropped.ts'
 import { carriedBy } from './carried.ts'
 import { ITEM, isOwnItem, itemsOfDetails, REASONING_FORMAT } from './items.ts'
 
@@ -15,6 +15,7 @@ export interface ReplayRules {
 
 /** Neutral messages → `input` items, by the table in `items.ts`. */
 export function writeInput(messages: readonly Message[], rules: ReplayRules, drop: Drop): JsonObject[] {
+  dropExtras(messages, EXTRAS, drop)
   const customCalls = new Set<string>()
   for (const { toolCalls = [] } of messages) {
     for (const call of toolCalls) if (isCustom(call)) customCalls.add(call.id)
@@ -22,16 +23,17 @@ export function writeInput(messages: readonly Message[], rules: ReplayRules, dro
   return messages.flatMap((message) => writeMessage(message, customCalls, rules, drop))
 }
 
+const EXTRAS = { message: ['phase'], part: ['prompt_cache_breakpoint'] }
+
 function writeMessage(
   message: Message,
   customCalls: ReadonlySet<string>,
   rules: ReplayRules,
   drop: Drop,
 ): JsonObject[] {
-  const { role, content, toolCallId = '', extra } = message
+  const { role, content, toolCallId = '' } = message
   if (message.name !== undefined && role !== 'tool') drop('messages.name')
   if (role === 'tool') {
-    if (extra?.is_error === true) drop('messages.is_error')
     const type = customCalls.has(toolCallId) ? ITEM.customToolCallOutput : ITEM.functionCallOutput
     return [{ type, call_id: toolCallId, output: writeOutput(content, drop) }]
   }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { asList, asObject, asText, defined, isObject, isString, textOf } from '../../core/json.ts'
 import type { InferenceRequest, Tool, ToolChoice } from '../../core/request.ts'
 import { writeUser } from '../caller-fields.ts'
-import type { Drop } from '../dropped.ts'
+import { type Drop, dropFields } from '../dropped.ts'
 import { type ReplayRules, writeInput } from './build-input.ts'
 
 /**
@@ -19,7 +19,7 @@ import { type ReplayRules, writeInput } from './build-input.ts'
  * | reasoning | `reasoning` (`build-reasoning.ts`) |
  * | service tier, user, metadata, safety identifier, fields of prompt caching | the same |
  *
- * Other parameters are dropped by name. OpenAI caches prompts by itself, so Anthropic's cache markers are not sent.
+ * Other parameters are dropped by name, Anthropic's cache markers too: OpenAI caches prompts by itself.
  */
 export function neutralBody(request: InferenceRequest, rules: ReplayRules, drop: Drop): JsonObject {
   const { sampling, body } = request
@@ -98,7 +98,8 @@ function dropWordless({ sampling, choiceCount, modalities, body }: InferenceRequ
 }
 
 /** Parameters of callers that the neutral request has no field for. */
-const WORDLESS = ['prediction', 'image_config', 'audio']
+const WORDLESS = ['prediction', 'image_config', 'audio', 'cache_control']
+const NO_EXTRAS: readonly string[] = []
 
 /**
  * | tool | written |
@@ -119,7 +120,8 @@ function writeTools(tools: readonly Tool[], body: JsonObject, drop: Drop): JsonO
 
 function writeTool(tool: Tool, drop: Drop): JsonObject[] {
   if (tool.type === 'function') {
-    const { name, description, parameters, strict } = tool
+    const { name, description, parameters, strict, extra } = tool
+    dropFields(extra, 'tools', NO_EXTRAS, drop)
     return [
       defined({
         type: 'function',

@@ -27,9 +27,6 @@ const NOT_SENT: ReadonlySet<string> = new Set([
   'store',
 ])
 
-/** Fields that refer to objects in the caller's own account at the provider: never sent. */
-const KEPT_ELSEWHERE = ['conversation', 'prompt']
-
 /** Fields of our API that OpenAI's does not have: its servers reject them with a 400. */
 const EXTENSIONS = words(
   'frequency_penalty presence_penalty top_k modalities image_config cache_control x_search_filter',
@@ -91,10 +88,9 @@ function forwardedBody(body: JsonObject, rules: ReplayRules, drop: Drop): JsonOb
   const forwarded = Object.fromEntries(
     Object.entries(body).filter(([name, value]) => value !== null && !NOT_SENT.has(name)),
   )
-  for (const name of KEPT_ELSEWHERE) {
-    if (forwarded[name] !== undefined) drop(name)
-    delete forwarded[name]
-  }
+  // A template in the caller's own account at the provider.
+  if (forwarded.prompt !== undefined) drop('prompt')
+  delete forwarded.prompt
   if (Array.isArray(forwarded.input)) {
     forwarded.input = forwarded.input.flatMap((item: unknown) => forwardedItem(item, rules, drop))
   }

@@ -84,12 +84,16 @@ const AROUND = new Set(['type', 'response', 'sequence_number'])
 /** True for the id of an item that the gateway made: the id of its reply, and its place there. */
 export const isOwnItemId = (id: unknown): boolean => isString(id) && /^[a-z]+_[0-9a-f]{32}_\d{1,6}$/.test(id)
 
-/** An item of what ran at the provider, which takes it back as it came. */
-export const isOwnItem = ({ type }: JsonObject): boolean =>
+/**
+ * An item of what ran at the provider, which takes it back as it came. OpenAI rejects Anthropic's blocks of similar names:
+ * `mcp_tool_…`, and a `compaction` with a `content`.
+ */
+export const isOwnItem = ({ type, content }: JsonObject): boolean =>
   isString(type) &&
   type !== ITEM.functionCall &&
   type !== ITEM.customToolCall &&
-  /_call(_output)?$|^mcp_|^compaction$|^item_reference$/.test(type)
+  /_call(_output)?$|^mcp_(?!tool_)|^compaction$|^item_reference$/.test(type) &&
+  !(type === 'compaction' && content !== undefined)
 
 /** How the reasoning details of this dialect are marked: details of other formats mean nothing to its providers. */
 export const REASONING_FORMAT = 'openai-responses-v1'

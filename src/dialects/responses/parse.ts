@@ -1,4 +1,4 @@
-import { badRequest } from '../../core/errors.ts'
+import { badRequest, type GatewayError } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { defined, restOf } from '../../core/json.ts'
 import type { Effort, InferenceRequest, Message, Reasoning, Sampling } from '../../core/request.ts'
@@ -20,6 +20,7 @@ const checkBody = bodyCheck(responsesBody)
  */
 export function parseResponses(input: JsonObject, headers: Headers): InferenceRequest {
   const body = checkBody(input)
+  if (body.conversation) throw noConversations()
   checkMetadata(body.metadata)
   const routing = readConversationRouting('responses', 'responses', body, headers)
   if (body.x_search_filter) checkXSearch(body.x_search_filter, 'x_search_filter')
@@ -43,6 +44,13 @@ export function parseResponses(input: JsonObject, headers: Headers): InferenceRe
     strictEvents: wantsKnownEvents(headers) ? true : undefined,
   })
 }
+
+/** An answer without its conversation would be about something else. */
+const noConversations = (): GatewayError =>
+  badRequest(
+    'no conversations are held here: send all items, or previous_response_id of a response that was stored',
+    'conversation',
+  )
 
 function readInput(body: ResponsesBody): Conversation {
   const { input, instructions, prompt, previous_response_id } = body

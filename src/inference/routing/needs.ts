@@ -170,6 +170,15 @@ const OUTPUT_BOUND: Need = {
     `max_tokens is ${shown(outputTokens)}, and ${modelId} at ${providerSlug} generates at most ${shown(maxCompletionTokens ?? contextLength ?? 0)} tokens`,
 }
 
+/** A part of the prompt that is only at Google: without it the answer would be about something else. */
+const CACHED_CONTENT: Need = {
+  rule: 'cachedContent',
+  has: (endpoint, provider) => dialectsOf(provider, endpoint).includes('gemini'),
+  asks: () => 'can read a cache of Google (`cachedContent`)',
+  lack: ({ providerSlug, modelId }) =>
+    `cachedContent names a cache of Google, which ${modelId} at ${providerSlug} cannot read: send its content instead`,
+}
+
 /** The Messages API requires the field, and agents send what the models that they were made for can generate. */
 const USUAL_BOUND: Need = { ...OUTPUT_BOUND, isWish: true }
 
@@ -201,6 +210,7 @@ export function needsOf(request: InferenceRequest, prompt: PromptBound, shortene
   if (responseFormat?.['type'] === 'json_schema') list.push(JSON_SCHEMA)
   if (responseFormat?.['type'] === 'json_object') list.push(JSON_OBJECT)
   if (reasoning !== undefined && asksToReason(reasoning)) list.push(REASONING)
+  if (request.dialect === 'gemini' && request.body['cachedContent']) list.push(CACHED_CONTENT)
   return {
     list,
     promptTokens: tokensIn(prompt),

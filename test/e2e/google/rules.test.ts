@@ -27,7 +27,6 @@ describe('what the gateway does for every dialect', () => {
       {
         ...HELLO,
         safety_settings: [{ category: 'HARM_CATEGORY_HATE_SPEECH', threshold: 'BLOCK_NONE' }],
-        cachedContent: 'cachedContents/x',
         tools: [{ google_search: {} }],
         generation_config: { seed: 5, candidate_count: 1, media_resolution: 'MEDIA_RESOLUTION_LOW' },
       },
@@ -35,7 +34,6 @@ describe('what the gateway does for every dialect', () => {
     )
     const { service_metadata: metadata } = await response.json()
     expect(metadata.params.dropped_parameters.toSorted()).toEqual([
-      'cachedContent',
       'generationConfig.mediaResolution',
       'safetySettings',
       'seed',
