@@ -1,6 +1,6 @@
 import type { DestinationKind } from '../exporters/kind.ts'
 import type { ExportRecord } from '../exporters/record.ts'
-import { deliver, type Outcome } from './deliver.ts'
+import { deliver, encode, type Outcome } from './deliver.ts'
 import { type Gathered, gather, nothingGathered } from './gather.ts'
 import { gatherDepsOf, LATER_MS, type LaneState, leave, pauseLane, type Track } from './lane-state.ts'
 import type { Plan } from './stretch.ts'
@@ -24,15 +24,12 @@ export async function run(
       complete(lane, track, plan, gathered)
       return
     }
-    const records = gathered.items.map(({ record }) => (plan.isBare ? withoutContent(record) : record))
-    const outcome = await deliver(
-      lane.deps,
-      kind,
-      records,
-      contextOf(lane, plan, gathered),
-      lane.controller.signal,
-    )
-    judge(lane, track, plan, gathered, outcome)
+    const context = contextOf(lane, plan, gathered)
+    const batch = await encode(kind, recordsOf(gathered, plan), context)
+    const sent = withoutRecords(gathered)
+    const outcome =
+      'calls' in batch ? await deliver(lane.deps, kind, batch, context, lane.controller.signal) : batch
+    judge(lane, track, plan, sent, outcome)
   } catch (error) {
     plan.state = 'waiting'
     failed(lane, unreadable(error), null)
@@ -66,6 +63,24 @@ async function reread(
   return gathered
 }
 
+const recordsOf = ({ items }: Gathered, { isBare }: Plan): ExportRecord[] =>
+  items.map(({ record }) => (isBare ? withoutContent(record) : record))
+
+/** A batch that is being sent. */
+interface Sent extends Pick<Gathered, 'dropped' | 'passed'> {
+  readonly items: readonly { readonly position: number; readonly id: string; readonly hasContent: boolean }[]
+}
+
+const withoutRecords = ({ items, dropped, passed }: Gathered): Sent => ({
+  items: items.map(({ position, record: { id, content } }) => ({
+    position,
+    id,
+    hasContent: content !== null,
+  })),
+  dropped,
+  passed,
+})
+
 const contextOf = (lane: LaneState, plan: Plan, { items }: Gathered) => ({
   destinationId: lane.destination.id,
   config: lane.destination.config,
@@ -75,6 +90,7 @@ const contextOf = (lane: LaneState, plan: Plan, { items }: Gathered) => ({
   service: lane.deps.service,
   isRepeat: plan.isRepeat,
   isTest: false,
+  encodings: lane.deps.encodings,
 })
 
 const withoutContent = (record: ExportRecord): ExportRecord => ({
@@ -88,9 +104,9 @@ const halvesOf = (plan: Plan, middle: number): Plan[] => [
   { ...plan, after: middle, state: 'waiting', isRepeat: true },
 ]
 
-function judge(lane: LaneState, track: Track, plan: Plan, gathered: Gathered, outcome: Outcome): void {
+function judge(lane: LaneState, track: Track, plan: Plan, sent: Sent, outcome: Outcome): void {
   const { tally } = lane
-  const { items } = gathered
+  const { items } = sent
   plan.isRepeat = true
   switch (outcome.kind) {
     case 'accepted': {
@@ -101,7 +117,7 @@ function judge(lane: LaneState, track: Track, plan: Plan, gathered: Gathered, ou
       tally.sent(items.length - rejected)
       if (rejected > 0)
         tally.rejected(rejected, message ?? `The destination refused ${rejected} of ${items.length} events`)
-      complete(lane, track, plan, gathered)
+      complete(lane, track, plan, sent)
       return
     }
     case 'retry':
@@ -114,7 +130,7 @@ function judge(lane: LaneState, track: Track, plan: Plan, gathered: Gathered, ou
       return
     default:
       lane.isFirst = false
-      narrow(lane, track, plan, gathered, outcome)
+      narrow(lane, track, plan, sent, outcome)
   }
 }
 
@@ -123,29 +139,34 @@ function narrow(
   lane: LaneState,
   track: Track,
   plan: Plan,
-  gathered: Gathered,
+  sent: Sent,
   { kind, message, status }: Extract<Outcome, { kind: 'refused' | 'too-large' }>,
 ): void {
   const { tally } = lane
-  const [first, second] = gathered.items
+  const [first, second] = sent.items
   if (first !== undefined && second !== undefined) {
-    const { items } = gathered
+    const { items } = sent
     track.stretch.replace(plan, halvesOf(plan, items[Math.ceil(items.length / 2) - 1]?.position ?? plan.last))
     return
   }
-  if (kind === 'too-large' && !plan.isBare && first !== undefined && first.record.content !== null) {
+  if (kind === 'too-large' && !plan.isBare && first?.hasContent) {
     track.stretch.replace(plan, [{ ...plan, state: 'waiting', isBare: true }])
     return
   }
-  if (kind === 'refused' && first !== undefined) tally.setAside(first.record.id, status, message)
+  if (kind === 'refused' && first !== undefined) tally.setAside(first.id, status, message)
   else {
     tally.dropped({ too_large: 1 })
     tally.failure(message)
   }
-  complete(lane, track, plan, gathered)
+  complete(lane, track, plan, sent)
 }
 
-export function complete(lane: LaneState, track: Track, plan: Plan, { dropped, passed }: Gathered): void {
+export function complete(
+  lane: LaneState,
+  track: Track,
+  plan: Plan,
+  { dropped, passed }: Pick<Gathered, 'dropped' | 'passed'>,
+): void {
   track.passed += passed
   lane.tally.dropped(dropped)
   track.stretch.done(plan)

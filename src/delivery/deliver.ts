@@ -31,14 +31,19 @@ const PATIENCE_MS = 30_000
 const PENDING_MS = 10 * 60_000
 const LEAST_POLL_MS = 250
 
-/** Sends a batch, each call once. Never throws. */
-export async function deliver(
-  deps: DeliverDeps,
+/** A batch in the form of its destination. It holds no record: what waits for a slow destination is small. */
+export interface Encoded {
+  readonly calls: readonly DestinationCall[]
+  readonly generations: number
+  readonly spans: number
+}
+
+/** Encodes a batch; an outcome if it cannot be sent. */
+export async function encode(
   kind: DestinationKind,
   records: readonly ExportRecord[],
   context: BatchContext,
-  signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<Encoded | Outcome> {
   let calls: readonly DestinationCall[]
   try {
     calls = await kind.batchOf(records, context)
@@ -52,22 +57,38 @@ export async function deliver(
   const most = records.length === 1 ? (kind.limits.recordBytes ?? kind.limits.bytes) : kind.limits.bytes
   if (calls.some(({ body }) => Buffer.byteLength(body) > most))
     return { kind: 'too-large', message: `The event is larger than ${most} bytes`, status: null }
+  const spans = records.reduce((sum, record) => sum + spanCountOf(record), 0)
+  return { calls: calls.map(packed), generations: records.length, spans }
+}
+
+function packed(call: DestinationCall): DestinationCall {
+  if (call.gzip !== true || call.method === 'GET') return call
+  const headers = { ...call.headers, 'content-encoding': 'gzip' }
+  return { ...call, headers, body: Bun.gzipSync(call.body, { level: 1 }), gzip: false }
+}
+
+/** Sends a batch, each call once. Never throws. */
+export async function deliver(
+  deps: DeliverDeps,
+  kind: DestinationKind,
+  batch: Encoded,
+  context: BatchContext,
+  signal: AbortSignal,
+): Promise<Outcome> {
   let rejected = 0
   let message: string | null = null
-  for (const call of calls) {
+  for (const call of batch.calls) {
     const outcome = await deliverCall(deps, kind, call, context, signal)
     if (outcome.kind !== 'accepted') return outcome
     rejected += outcome.rejected
     message = outcome.message ?? message
   }
-  return { kind: 'accepted', rejected: generationsOf(rejected, records), message }
+  return { kind: 'accepted', rejected: generationsOf(rejected, batch), message }
 }
 
 /** About how many generations these spans are: as large a part of all. */
-function generationsOf(spans: number, records: readonly ExportRecord[]): number {
-  const all = records.reduce((sum, record) => sum + spanCountOf(record), 0)
-  return Math.min(records.length, Math.ceil((spans * records.length) / all))
-}
+const generationsOf = (rejected: number, { generations, spans }: Encoded): number =>
+  Math.min(generations, Math.ceil((rejected * generations) / spans))
 
 /** Sends one call, and asks for its outcome while the destination works on it. */
 async function deliverCall(

@@ -4,7 +4,7 @@ import type { LaneDeps } from './lane-state.ts'
 import type { Replay } from './replay.ts'
 import type { Report } from './report.ts'
 
-export interface EngineDeps extends Omit<LaneDeps, 'onChange'> {
+export interface EngineDeps extends Omit<LaneDeps, 'onChange' | 'encodings'> {
   report(reports: readonly Report[]): void
 }
 
@@ -35,7 +35,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const lanes = new Map<string, Lane>()
   const { clock, backlog } = deps
   const reporter = createReporter(deps, lanes)
-  const laneDeps: LaneDeps = { ...deps, onChange: reporter.later }
+  const laneDeps: LaneDeps = { ...deps, encodings: new WeakMap(), onChange: reporter.later }
   let cancelEnforce: (() => void) | null = null
 
   function wake(): void {

@@ -1,5 +1,5 @@
 import type { DestinationType } from '../exporters/destination-types.ts'
-import type { DestinationKind } from '../exporters/kind.ts'
+import type { BatchContext, DestinationKind } from '../exporters/kind.ts'
 import type { Backlog } from './backlog.ts'
 import type { DeliverDeps } from './deliver.ts'
 import type { Destination } from './destination.ts'
@@ -15,6 +15,8 @@ export interface LaneDeps extends DeliverDeps, Omit<GatherDeps, 'now'> {
   readOutbox(after: number, most: number): readonly OutboxEntry[]
   readLedger(after: number, to: number, most: number): readonly OutboxEntry[]
   readonly service: { readonly version: string; readonly instanceId: string }
+  /** Of records that several destinations get. */
+  readonly encodings: NonNullable<BatchContext['encodings']>
   /** There is something to report. */
   onChange(): void
 }

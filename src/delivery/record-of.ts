@@ -1,80 +1,12 @@
-import { inArray } from 'drizzle-orm'
 import type { ExportNote } from '../core/export-note.ts'
 import { ROUTES } from '../core/export-note.ts'
 import { TAG_LABEL } from '../core/generation.ts'
-import type { FilterRules } from '../db/filter-rules.ts'
-import { apiKeys, generations, workspaces } from '../db/tables.ts'
 import type { ExportCost, ExportRecord } from '../exporters/record.ts'
 import type { GenerationRow } from '../ledger/row.ts'
 import { attemptsOf, errorOf, truthOf } from './attempts-of.ts'
-import { withContents } from './contents-of.ts'
-import type { ExportStores, Outcome } from './export-stores.ts'
-import type { OutboxEntry } from './outbox-reader.ts'
-import { factsOf, withTexts } from './rule-facts.ts'
-import { type CompiledRules, compileRules, type RuleFacts } from './rules.ts'
-import { isInSample } from './sampling.ts'
-import { traceOf } from './trace-of.ts'
 
-/** What a destination may have, of the settings that its workspace gave it. */
-export interface ExportSettings {
-  /** Null: generations of all workspaces. */
-  readonly workspaceId: string | null
-  readonly privacyMode: boolean
-  readonly samplingRate: number
-  /** Null: all keys. */
-  readonly apiKeyHashes: readonly string[] | null
-  readonly regions: readonly string[]
-  readonly filterRules: FilterRules | null
-  /** Whether costs, the key and user, and the calling application are sent. */
-  readonly cost: boolean
-  readonly identity: boolean
-  readonly requestContext: boolean
-}
-
-/** The records of these entries for one destination, in the same order. */
-export async function recordsOf(
-  entries: readonly OutboxEntry[],
-  destination: ExportSettings,
-  stores: ExportStores,
-): Promise<Outcome[]> {
-  const { workspaceId } = destination
-  const own = entries.filter((entry) => workspaceId === null || entry.workspaceId === workspaceId)
-  if (own.length === 0) return entries.map(() => null)
-  const read = await readAll(own, stores)
-  const rules = compileRules(destination.filterRules)
-  const drafts = entries.map((entry): Draft => {
-    if (workspaceId !== null && entry.workspaceId !== workspaceId) return EXCLUDED
-    const row = read.rows.get(entry.generationId)
-    return row === undefined ? GONE : draftOf(row, entry.note, { destination, rules, read })
-  })
-  if (destination.privacyMode) return drafts.map(({ outcome }) => outcome)
-  const outcomes = await withContents(
-    drafts.map(({ outcome }) => outcome),
-    entries,
-    stores,
-  )
-  return rules.needsContent ? outcomes.map((outcome, at) => selected(outcome, drafts[at], rules)) : outcomes
-}
-
-/** An outcome without content, and what rules on the content are tested on; null: they need not be. */
-interface Draft {
-  readonly outcome: Outcome
-  readonly facts: RuleFacts | null
-}
-
-const EXCLUDED: Draft = { outcome: null, facts: null }
-const GONE: Draft = { outcome: 'gone', facts: null }
-
-/** Applies rules that read the content. */
-function selected(outcome: Outcome, draft: Draft | undefined, rules: CompiledRules): Outcome {
-  const facts = draft?.facts ?? null
-  if (typeof outcome !== 'object' || outcome === null || facts === null) return outcome
-  const all = outcome.content === null ? facts : withTexts(facts, outcome.content)
-  return rules.takes(all) ? outcome : null
-}
-
-interface Read {
-  readonly rows: ReadonlyMap<string, GenerationRow>
+/** Names that records have and rows of the ledger have not. */
+export interface RecordNames {
   /** By id and by hash. */
   readonly workspaceNames: ReadonlyMap<string, string>
   readonly keyNames: ReadonlyMap<string, string>
@@ -82,63 +14,22 @@ interface Read {
   readonly sourceTraces: ReadonlyMap<string, string>
 }
 
-async function readAll(
-  entries: readonly OutboxEntry[],
-  { ledger: { db }, readRows }: ExportStores,
-): Promise<Read> {
-  const ids = entries.map(({ generationId }) => generationId)
-  const byId = await readRows(ids)
-  const rows = ids.flatMap((id) => byId.get(id) ?? [])
-  const ofWorkspaces = [...new Set(rows.map((row) => row.workspace_id))]
-  const hashes = [...new Set(rows.map((row) => row.key_hash))]
-  const names = await db
-    .select({ id: workspaces.id, name: workspaces.name })
-    .from(workspaces)
-    .where(inArray(workspaces.id, ofWorkspaces))
-  const keys = await db
-    .select({ hash: apiKeys.hash, name: apiKeys.name })
-    .from(apiKeys)
-    .where(inArray(apiKeys.hash, hashes))
-  const sourceIds = rows.flatMap(({ response_cache_source_id: id }) => (id === null ? [] : [id]))
-  const sources =
-    sourceIds.length === 0
-      ? []
-      : await db
-          .select({ id: generations.id, request_id: generations.request_id, trace: generations.trace })
-          .from(generations)
-          .where(inArray(generations.id, sourceIds))
-  return {
-    rows: byId,
-    workspaceNames: new Map(names.map(({ id, name }) => [id, name])),
-    keyNames: new Map(keys.map(({ hash, name }) => [hash, name])),
-    sourceTraces: new Map(sources.map((source) => [source.id, traceOf(source, null).traceId])),
-  }
+/** Which parts of a record a destination may have. */
+export interface RecordParts {
+  readonly privacyMode: boolean
+  /** Whether costs, the key and user, and the calling application are sent. */
+  readonly cost: boolean
+  readonly identity: boolean
+  readonly requestContext: boolean
 }
 
-interface Drafting {
-  readonly destination: ExportSettings
-  readonly rules: CompiledRules
-  readonly read: Omit<Read, 'rows'>
-}
-
-function draftOf(row: GenerationRow, note: ExportNote | null, { destination, rules, read }: Drafting): Draft {
-  const { apiKeyHashes, regions, samplingRate, privacyMode } = destination
-  if (apiKeyHashes !== null && !apiKeyHashes.includes(row.key_hash)) return EXCLUDED
-  if (!regions.includes(row.data_region)) return EXCLUDED
-  const trace = traceOf(row, note)
-  if (!isInSample({ sessionId: row.session_id, traceId: trace.traceId }, samplingRate)) return EXCLUDED
-  const facts = factsOf(row, read.keyNames.get(row.key_hash) ?? '')
-  const isUndecided = rules.needsContent && !privacyMode
-  if (!isUndecided && !rules.takes(facts)) return EXCLUDED
-  return { outcome: recordOf(row, note, trace, destination, read), facts }
-}
-
-function recordOf(
+/** The record of a row, without its content. */
+export function recordOf(
   row: GenerationRow,
   note: ExportNote | null,
   trace: ExportRecord['trace'],
-  destination: ExportSettings,
-  names: Drafting['read'],
+  destination: RecordParts,
+  names: RecordNames,
 ): ExportRecord {
   const attempts = attemptsOf(row, note)
   const hasContent = attempts.at(-1)?.errorType === null

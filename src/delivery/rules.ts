@@ -20,7 +20,7 @@ const MOST_SEARCHED = 100_000
 const MOST_STEPS = 20_000_000
 
 /** Rules that take everything. */
-const EVERYTHING: CompiledRules = { needsContent: false, takes: () => true }
+export const EVERYTHING: CompiledRules = { needsContent: false, takes: () => true }
 
 /**
  * Compiles the rules of a destination: all groups must hold, and `logic` joins the rules of one. A rule on an absent value

@@ -10,9 +10,9 @@ import { OWN_TELEMETRY } from './destination.ts'
 import { createEngine, type Engine } from './engine.ts'
 import type { ExportStores } from './export-stores.ts'
 import type { FromWorker, Opening, ToWorker } from './messages.ts'
-import { readOutbox } from './outbox-reader.ts'
+import { createOutboxReader } from './outbox-reader.ts'
 import { createRecentRows } from './recent-rows.ts'
-import { recordsOf } from './record-of.ts'
+import { recordsOf } from './records.ts'
 import { readLedger } from './replay.ts'
 
 /** The end of the delivery that runs in a thread of its own. */
@@ -66,6 +66,8 @@ function engineOf(
     readRows: createRecentRows(opened, systemClock.now),
     bodies: openForReading(bodies),
     sealer: makeSealer(secretKey),
+    drafts: new WeakMap(),
+    rules: new WeakMap(),
   }
   const allow = parseOutboundAllow(outboundAllow)
   // The operator names the collector of our own telemetry, which is often on a private host; others may not use it.
@@ -77,7 +79,7 @@ function engineOf(
     maxAgeMs,
     kindOf: (type) => KINDS[type],
     backlog: createBacklog(rowsOf(stores), { maxAgeMs, maxBytes }),
-    readOutbox: (after, most) => readOutbox(stores.ledger, after, most),
+    readOutbox: createOutboxReader(opened),
     readLedger: (after, to, most) => readLedger(stores.ledger, after, to, most),
     recordsOf: (entries, destination) => recordsOf(entries, destination, stores),
     send: (call, id, signal) => send(call, signal, id === OWN_TELEMETRY ? allowOwn : allow),
@@ -100,16 +102,14 @@ const LAST_RESORT_MS = 120_000
 
 /** One call through the guarded client. A redirect is a reply like others: it is not followed. */
 export async function send(
-  { url, method, headers, body, gzip }: DestinationCall,
+  { url, method, headers, body }: DestinationCall,
   signal: AbortSignal,
   allow: OutboundAllow,
 ): Promise<DeliveryReply> {
-  const isCompressed = gzip === true && method !== 'GET'
-  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
   const reply = await guardedFetch(url, {
     method,
-    headers: isCompressed ? { ...headers, 'content-encoding': 'gzip' } : headers,
-    ...(method === 'GET' ? {} : { body: isCompressed ? Bun.gzipSync(bytes, { level: 1 }) : bytes }),
+    headers,
+    ...(method === 'GET' ? {} : { body }),
     limitBytes: REPLY_BYTES,
     timeoutMs: LAST_RESORT_MS,
     maxRedirects: 0,

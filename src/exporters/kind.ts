@@ -45,6 +45,8 @@ export interface BatchContext {
   readonly isRepeat: boolean
   /** True for the event of POST …/test. */
   readonly isTest: boolean
+  /** Records as OTLP's spans, without additions of a kind: destinations that get the same record share them. */
+  readonly encodings?: WeakMap<ExportRecord, Uint8Array>
 }
 
 export interface DestinationCall {

@@ -29,14 +29,10 @@ export interface OutboxRow {
   readonly generations: string
 }
 
-/** The rows of the outbox from `seq` on, in the order of commits, read one by one. At most `most`. */
-export const outboxRows = (
-  { file }: Pick<Database, 'file'>,
-  seq: number,
-  most: number,
-): IterableIterator<OutboxRow> =>
+/** The first row of the outbox from `seq` on, in the order of commits. */
+export const outboxRow = ({ file }: Pick<Database, 'file'>, seq: number): OutboxRow | null =>
   file
-    .query<OutboxRow, [number, number]>(
-      'SELECT seq, committed_at AS committedAt, generations FROM export_outbox WHERE seq >= ? ORDER BY seq LIMIT ?',
+    .query<OutboxRow, [number]>(
+      'SELECT seq, committed_at AS committedAt, generations FROM export_outbox WHERE seq >= ? ORDER BY seq LIMIT 1',
     )
-    .iterate(seq, most)
+    .get(seq)

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ExportSettings } from '../../src/delivery/record-of.ts'
+import type { ExportSettings } from '../../src/delivery/records.ts'
 import type { DestinationType } from '../../src/exporters/destination-types.ts'
 import { KINDS } from '../../src/exporters/kinds/index.ts'
 import type { ExportRecord } from '../../src/exporters/record.ts'

@@ -4,7 +4,8 @@ import { chatBody, onlyRecord, startForExport } from './export-setup.ts'
 
 /** From a request to the record that its destinations get, through the outbox. */
 
-const { gateway, upstream, makeDestination, entries, lastPosition, recordsAfter } = await startForExport()
+const { gateway, upstream, makeDestination, entries, lastPosition, recordsAfter, readRecords } =
+  await startForExport()
 
 const ask = async (fields: object = {}, headers: Record<string, string> = {}): Promise<string> => {
   const reply = await gateway.call('/chat/completions', chatBody(fields), headers)
@@ -170,6 +171,22 @@ describe('the record', () => {
       contentMissing: 'privacy',
     })
     expect(JSON.stringify(record)).not.toContain('END')
+  })
+
+  test('is one for destinations with the same settings, and another for others', async () => {
+    const after = lastPosition()
+    await ask({ user: 'ada' })
+    const withheld = { privacyMode: true, cost: false, identity: false }
+    const read = async (settings: object) => onlyRecord(await readRecords(entries(after), settings))
+    const [first, other, again] = [
+      await read(withheld),
+      await read({ privacyMode: true }),
+      await read(withheld),
+    ]
+    expect(again).toBe(first)
+    expect([first.cost, first.identity]).toEqual([null, null])
+    expect(other).toMatchObject({ cost: {}, identity: { user: 'ada' } })
+    expect(await readRecords(entries(after), { ...withheld, regions: ['europe'] })).toEqual([null])
   })
 
   test('is not there for another workspace, other keys, other regions, and beyond the sample', async () => {

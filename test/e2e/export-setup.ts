@@ -1,7 +1,8 @@
 import { expect } from 'bun:test'
-import { type OutboxEntry, readOutbox } from '../../src/delivery/outbox-reader.ts'
+import type { ExportStores } from '../../src/delivery/export-stores.ts'
+import { createOutboxReader, type OutboxEntry } from '../../src/delivery/outbox-reader.ts'
 import { createRecentRows } from '../../src/delivery/recent-rows.ts'
-import { type ExportSettings, recordsOf } from '../../src/delivery/record-of.ts'
+import { type ExportSettings, recordsOf } from '../../src/delivery/records.ts'
 import type { ExportRecord } from '../../src/exporters/record.ts'
 import { objectOf } from '../../src/http/json.ts'
 import { gatewayOfFile } from '../file-setup.ts'
@@ -70,7 +71,8 @@ export async function startForExport({ more = [], ...options }: ExportOptions = 
     return String(objectOf(body['data'])['id'])
   }
 
-  const entries = (after = 0): OutboxEntry[] => readOutbox(gateway.database, after, 1000)
+  const readOutbox = createOutboxReader(gateway.database)
+  const entries = (after = 0): OutboxEntry[] => readOutbox(after, 1000)
   const lastPosition = (): number => entries().at(-1)?.position ?? 0
 
   /** The records of what `work` settled, for a destination with these settings. */
@@ -81,19 +83,17 @@ export async function startForExport({ more = [], ...options }: ExportOptions = 
     return readRecords(entries(after), settings)
   }
 
-  async function readRecords(some: readonly OutboxEntry[], settings: Partial<ExportSettings> = {}) {
-    const { database: ledger, bodies } = gateway
-    return recordsOf(
-      some,
-      { ...ALL, ...settings },
-      {
-        ledger,
-        bodies,
-        sealer,
-        readRows: createRecentRows(ledger, Date.now),
-      },
-    )
+  // Shared, as between the destinations of a gateway.
+  const stores: ExportStores = {
+    ledger: gateway.database,
+    bodies: gateway.bodies,
+    sealer,
+    readRows: createRecentRows(gateway.database, Date.now),
+    drafts: new WeakMap(),
+    rules: new WeakMap(),
   }
+  const readRecords = (some: readonly OutboxEntry[], settings: Partial<ExportSettings> = {}) =>
+    recordsOf(some, { ...ALL, ...settings }, stores)
 
   return { gateway, upstream, makeDestination, entries, lastPosition, recordsAfter, readRecords }
 }

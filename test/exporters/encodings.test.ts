@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import { grafana } from '../../src/exporters/kinds/grafana.ts'
+import { langfuse } from '../../src/exporters/kinds/langfuse.ts'
+import { newrelic } from '../../src/exporters/kinds/newrelic.ts'
 import { otelCollector } from '../../src/exporters/kinds/otel-collector.ts'
+import type { ExportRecord } from '../../src/exporters/record.ts'
+import { CONFIGS } from './configs.ts'
 import { readTraces, replyBytes } from './otlp.ts'
 import { contextFor, fullRecord } from './records.ts'
 
@@ -49,6 +54,18 @@ describe('both encodings', () => {
       value: { intValue: '200' },
     })
   })
+})
+
+test('destinations that share a record get the bytes that each would get alone', async () => {
+  const records = [fullRecord(), fullRecord({ id: 'gen-2', sessionId: null })]
+  const encodings = new WeakMap<ExportRecord, Uint8Array>()
+  const kinds = [otelCollector, langfuse, grafana, newrelic, langfuse, otelCollector]
+  for (const kind of kinds) {
+    const own = contextFor(CONFIGS[kind.type], { service: { version: kind.type, instanceId: 'own' } })
+    const alone = await kind.batchOf(records, own)
+    expect(await kind.batchOf(records, { ...own, encodings })).toEqual(alone)
+  }
+  expect(records.every((record) => encodings.has(record))).toBeTrue()
 })
 
 test('numbers that no integer of 64 bits holds, and those that JSON cannot write, do not spoil a batch', async () => {

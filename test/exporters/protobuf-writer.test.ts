@@ -40,7 +40,6 @@ test('numbers are read back', () => {
     const to = createProtobufWriter(1)
     write.integer(to, 1, value)
     write.double(to, 2, value / 3)
-    write.fixed64(to, 3, 2n ** 63n + 5n)
     write.hex(to, 4, '00ff7f')
     const from = new BinaryReader(writtenIn(to))
     from.tag()
@@ -48,10 +47,31 @@ test('numbers are read back', () => {
     from.tag()
     expect(from.double()).toBe(value / 3)
     from.tag()
-    expect(BigInt(from.fixed64())).toBe(2n ** 63n + 5n)
-    from.tag()
     expect(from.bytes()).toEqual(new Uint8Array([0, 255, 127]))
     expect(from.pos).toBe(from.len)
+  }
+})
+
+test('times are written as nanoseconds of 64 bits', () => {
+  const times = [
+    0,
+    1,
+    4_294,
+    4_295,
+    2 ** 20 - 1,
+    2 ** 20,
+    1_764_000_000_123,
+    4_102_444_800_000,
+    2 ** 43,
+    -5,
+    1.4,
+  ]
+  for (const time of times) {
+    const to = createProtobufWriter(1)
+    write.nanoseconds(to, 3, time)
+    const from = new BinaryReader(writtenIn(to))
+    expect(from.tag()).toEqual([3, 1])
+    expect(BigInt(from.fixed64())).toBe(BigInt(Math.max(0, Math.round(time))) * 1_000_000n)
   }
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Settlement } from '../../src/core/generation.ts'
-import { type OutboxEntry, readOutbox } from '../../src/delivery/outbox-reader.ts'
+import { createOutboxReader, type OutboxEntry } from '../../src/delivery/outbox-reader.ts'
 import { prepareCommit } from '../../src/ledger/batch.ts'
 import { prepareFolding } from '../../src/ledger/folding.ts'
 import { openLedger } from '../../src/ledger/open.ts'
@@ -31,7 +31,7 @@ test('one commit is one row of the outbox, with those that destinations take', (
   const settlements = [exported(), settlementOf(), exported({ workspaceId: 'workspace-2' })]
   expect(commit(settlements).isExported).toBe(true)
   expect(rowsOf(opened.database, 'SELECT seq, entries FROM export_outbox')).toEqual([{ seq: 1, entries: 2 }])
-  expect(readOutbox(opened.database, 0, 10)).toEqual([
+  expect(createOutboxReader(opened.database)(0, 10)).toEqual([
     {
       position: 64,
       generationId: settlements[0]?.generationId ?? '',
@@ -52,7 +52,7 @@ test('a generation that is in the table already does not go to the outbox again'
   const [first, second] = [exported(), exported()]
   commit([first])
   commit([first, second])
-  expect(idsOf(readOutbox(opened.database, 0, 10))).toEqual([first.generationId, second.generationId])
+  expect(idsOf(createOutboxReader(opened.database)(0, 10))).toEqual([first.generationId, second.generationId])
 })
 
 test('entries are read from any position on, in the order of commits', () => {
@@ -60,12 +60,12 @@ test('entries are read from any position on, in the order of commits', () => {
   // A start after a crash commits more than one row of the outbox holds.
   commit(all.slice(0, 130))
   for (let at = 130; at < 200; at += 7) commit(all.slice(at, at + 7))
-  const entries = readOutbox(opened.database, 0, 1000)
+  const entries = createOutboxReader(opened.database)(0, 1000)
   expect(idsOf(entries)).toEqual(all.map(({ generationId }) => generationId))
   for (const most of [1, 3, 64, 65, 1000]) {
     const read: OutboxEntry[] = []
     for (;;) {
-      const next = readOutbox(opened.database, read.at(-1)?.position ?? 0, most)
+      const next = createOutboxReader(opened.database)(read.at(-1)?.position ?? 0, most)
       expect(next.length).toBeLessThanOrEqual(most)
       if (next.length === 0) break
       read.push(...next)
@@ -77,10 +77,10 @@ test('entries are read from any position on, in the order of commits', () => {
 test('positions are never used twice, although passed rows are deleted', () => {
   commit([exported()])
   commit([exported()])
-  const last = readOutbox(opened.database, 0, 10).at(-1)?.position ?? 0
+  const last = createOutboxReader(opened.database)(0, 10).at(-1)?.position ?? 0
   opened.database.file.run('DELETE FROM export_outbox')
   commit([exported()])
-  expect(readOutbox(opened.database, last, 10)).toHaveLength(1)
+  expect(createOutboxReader(opened.database)(last, 10)).toHaveLength(1)
 })
 
 test('a ledger reports a commit that has added to the outbox, after it', async () => {
@@ -88,7 +88,7 @@ test('a ledger reports a commit that has added to the outbox, after it', async (
   const { ledger } = openLedger(opened.database, {
     now: () => NOON,
     onExported: () => {
-      seen = readOutbox(opened.database, 0, 10).length
+      seen = createOutboxReader(opened.database)(0, 10).length
     },
   })
   for (const settlement of [settlementOf(), exported()]) {
@@ -114,7 +114,7 @@ describe('generations that a crash interrupted go to the outbox', () => {
     }
     await ledger.close()
     await openLedger(database, { now: () => NOON, ...options }).ledger.close()
-    return readOutbox(database, 0, 10).map(({ workspaceId }) => workspaceId)
+    return createOutboxReader(database)(0, 10).map(({ workspaceId }) => workspaceId)
   }
 
   test('of all workspaces', async () => {

@@ -3,7 +3,7 @@ import { headersOf } from '../headers.ts'
 import type { BatchContext, BatchLimits, DestinationCall } from '../kind.ts'
 import type { ExportRecord } from '../record.ts'
 import { jsonOf } from './json.ts'
-import { protobufOf } from './protobuf.ts'
+import { createSpanWriter, protobufOf } from './protobuf.ts'
 import type { Attributes } from './span.ts'
 import { type ExtrasOf, spansOf } from './spans.ts'
 
@@ -26,11 +26,11 @@ export interface TracesTarget {
 /** The records as one call of OTLP's traces over HTTP. */
 export function tracesCall(
   records: readonly ExportRecord[],
-  { config, service, isTest }: BatchContext,
+  { config, service, isTest, encodings }: BatchContext,
   target: TracesTarget,
 ): DestinationCall {
   const isJson = target.encoding === 'json'
-  const traces = {
+  const from = {
     resource: {
       'service.name': 'sluice',
       'service.version': service.version,
@@ -39,13 +39,14 @@ export function tracesCall(
       ...target.resource,
     },
     version: service.version,
-    spans: records.flatMap((record) => spansOf(record, target.extras)),
   }
   return {
     url: target.url,
     method: target.method ?? 'POST',
     headers: headersOf(config, target.headers, isJson ? 'application/json' : 'application/x-protobuf'),
-    body: isJson ? jsonOf(traces) : protobufOf(traces),
+    body: isJson
+      ? jsonOf({ ...from, spans: records.flatMap((record) => spansOf(record, target.extras)) })
+      : protobufOf(from, encoded(records, target.extras, encodings)),
     gzip: target.gzip ?? true,
   }
 }
@@ -56,4 +57,19 @@ export function tracesAt(base: string, path = ''): string {
   const before = withoutTrailing(url.pathname, '/')
   url.pathname = before.endsWith('/v1/traces') ? before : `${before}${path}/v1/traces`
   return url.href
+}
+
+/** The spans of each record. Without additions they are the same for all kinds, so that each record is encoded once. */
+function encoded(
+  records: readonly ExportRecord[],
+  extras: ExtrasOf | undefined,
+  encodings: BatchContext['encodings'] = new WeakMap(),
+): Uint8Array[] {
+  const write = createSpanWriter()
+  return records.map((record) => {
+    const known = extras === undefined ? encodings.get(record) : undefined
+    const spans = known ?? write(spansOf(record, extras))
+    if (extras === undefined) encodings.set(record, spans)
+    return spans
+  })
 }

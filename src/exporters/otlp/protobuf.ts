@@ -2,7 +2,6 @@ import {
   type Attributes,
   type AttributeValue,
   FAILED,
-  nanoseconds,
   SCOPE,
   SPAN_KINDS,
   type Span,
@@ -11,15 +10,15 @@ import {
 import * as write from './writer.ts'
 import { createProtobufWriter, type ProtobufWriter, writtenIn } from './writer.ts'
 
-/** Of most spans; a growing buffer has room for more. */
-const SPAN_BYTES = 1_024
+/** Of most resources and scopes, and of most records; a growing buffer has room for more. */
+const RECORD_BYTES = 4_096
 
 /**
- * OTLP as protobuf. The numbers are those of the fields in opentelemetry-proto 1.x; tests decode every body with the
- * official definitions.
+ * OTLP as protobuf, of spans that `createSpanWriter` has written. The numbers are those of the fields in opentelemetry-proto
+ * 1.x; tests decode every body with the official definitions.
  */
-export function protobufOf({ resource, version, spans }: Traces): Uint8Array<ArrayBuffer> {
-  const to = createProtobufWriter(SPAN_BYTES * (spans.length + 1))
+export function protobufOf({ resource, version }: Omit<Traces, 'spans'>, spans: readonly Uint8Array[]) {
+  const to = createProtobufWriter(spans.reduce((sum, { length }) => sum + length, RECORD_BYTES))
   message(to, 1, () => {
     message(to, 1, () => writeAttributes(to, 1, resource))
     message(to, 2, () => {
@@ -27,10 +26,20 @@ export function protobufOf({ resource, version, spans }: Traces): Uint8Array<Arr
         write.text(to, 1, SCOPE)
         write.text(to, 2, version)
       })
-      for (const span of spans) message(to, 2, () => writeSpan(to, span))
+      for (const some of spans) write.fields(to, some)
     })
   })
-  return writtenIn(to)
+  return to.bytes.subarray(0, to.at)
+}
+
+/** Writes the spans of records, as members of their scope. */
+export function createSpanWriter(): (spans: readonly Span[]) => Uint8Array {
+  const to = createProtobufWriter(RECORD_BYTES)
+  return (spans) => {
+    to.at = 0
+    for (const span of spans) message(to, 2, () => writeSpan(to, span))
+    return writtenIn(to)
+  }
 }
 
 function writeSpan(to: ProtobufWriter, span: Span): void {
@@ -40,12 +49,12 @@ function writeSpan(to: ProtobufWriter, span: Span): void {
   if (span.parentSpanId !== null) write.hex(to, 4, span.parentSpanId)
   write.text(to, 5, span.name)
   write.integer(to, 6, SPAN_KINDS[span.kind])
-  write.fixed64(to, 7, nanoseconds(span.startedAt))
-  write.fixed64(to, 8, nanoseconds(span.endedAt))
+  write.nanoseconds(to, 7, span.startedAt)
+  write.nanoseconds(to, 8, span.endedAt)
   writeAttributes(to, 9, span.attributes)
   for (const event of span.events) {
     message(to, 11, () => {
-      write.fixed64(to, 1, nanoseconds(event.at))
+      write.nanoseconds(to, 1, event.at)
       write.text(to, 2, event.name)
       writeAttributes(to, 3, event.attributes)
     })

@@ -57,8 +57,11 @@ export const nanoseconds = (milliseconds: number): bigint =>
   BigInt(Math.max(0, Math.round(milliseconds))) * 1_000_000n
 
 /** Members of a JSON object as attributes: texts, truth values and numbers as they are, anything else as JSON text. */
-export const prefixed = (prefix: string, members: Readonly<Record<string, unknown>>): Attributes =>
-  Object.fromEntries(Object.entries(members).map(([key, value]) => [prefix + key, attributeOf(value)]))
+export function prefixed(prefix: string, members: Readonly<Record<string, unknown>>): Attributes {
+  const attributes: Record<string, AttributeValue | null> = {}
+  for (const [key, value] of Object.entries(members)) attributes[prefix + key] = attributeOf(value)
+  return attributes
+}
 
 function attributeOf(value: unknown): AttributeValue | null {
   if (value === null || value === undefined) return null

@@ -2,7 +2,7 @@
 
 /** A growing buffer, and how much of it is written. */
 export interface ProtobufWriter {
-  bytes: Buffer
+  bytes: Buffer<ArrayBuffer>
   at: number
 }
 
@@ -26,6 +26,13 @@ export const createProtobufWriter = (expected: number): ProtobufWriter => ({
 /** A copy of everything that was written. */
 export const writtenIn = ({ bytes, at }: ProtobufWriter): Uint8Array<ArrayBuffer> =>
   new Uint8Array(bytes.subarray(0, at))
+
+/** Fields that were written elsewhere. */
+export function fields(to: ProtobufWriter, written: Uint8Array): void {
+  ensure(to, written.length)
+  to.bytes.set(written, to.at)
+  to.at += written.length
+}
 
 /** Halves of a character become U+FFFD. */
 export function text(to: ProtobufWriter, field: number, value: string): void {
@@ -67,9 +74,14 @@ export function double(to: ProtobufWriter, field: number, value: number): void {
   to.at = to.bytes.writeDoubleLE(value, to.at)
 }
 
-export function fixed64(to: ProtobufWriter, field: number, value: bigint): void {
+/** Milliseconds as nanoseconds in 64 bits. In halves, which takes a tenth of the time of a bigint. */
+export function nanoseconds(to: ProtobufWriter, field: number, milliseconds: number): void {
+  const whole = Math.max(0, Math.round(milliseconds))
+  const upper = Math.floor(whole / 2 ** 20) * 1e6
+  const lower = (whole % 2 ** 20) * 1e6 + (upper % 2 ** 12) * 2 ** 20
   tag(to, field, BIT64, 8)
-  to.at = to.bytes.writeBigUInt64LE(value, to.at)
+  to.at = to.bytes.writeUInt32LE(lower % 2 ** 32, to.at)
+  to.at = to.bytes.writeUInt32LE(Math.floor(upper / 2 ** 12) + Math.floor(lower / 2 ** 32), to.at)
 }
 
 /** Begins a message: what is written up to `end` is in it. Returns what that takes. */
