@@ -98,6 +98,8 @@ export type InferenceEvent =
   | { type: 'logprobs'; choice: number; logprobs: JsonObject }
   /** Comes twice: when the call starts, and with its result. Never from a provider. */
   | { type: 'server-tool'; call: ServerToolCall }
+  /** A complete block, item or part of the provider's own tools, from a loop of the gateway's, for a writer of its dialect. */
+  | { type: 'own-piece'; data: JsonObject }
   /** What the dialect's reader does not know, for a writer of the same dialect. */
   | { type: 'native'; dialect: DialectName; data: unknown }
   | { type: 'usage'; usage: Usage; serviceTier?: string | null }

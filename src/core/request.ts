@@ -211,6 +211,8 @@ export interface InferenceRequest extends RoutedRequest {
   fileAnnotations?: readonly JsonObject[]
   /** The caller's client breaks on events that the vendor of its dialect does not send. */
   strictEvents?: boolean
+  /** A step of a loop of the gateway's own tools. */
+  isLoop?: boolean
   /** The caller of chat completions wants to see the calls of the gateway's own tools. */
   showsToolEvents?: boolean
 }

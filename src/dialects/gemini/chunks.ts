@@ -51,6 +51,13 @@ export function mergedChunks(chunks: readonly JsonObject[]): JsonObject {
   return merged
 }
 
+/** The same parts, consecutive texts joined. */
+export function joinedParts(parts: readonly JsonObject[]): JsonObject[] {
+  const joined: JsonObject[] = []
+  for (const part of parts) addPart(joined, part)
+  return joined
+}
+
 /** A signature ends its part; an empty text with one belongs to the text before it. */
 function addPart(parts: unknown[], part: unknown): void {
   const last = parts.at(-1)

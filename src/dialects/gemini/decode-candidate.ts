@@ -9,8 +9,10 @@ import {
   objectsIn,
   textsIn,
 } from '../../core/json.ts'
+import { ownPiece } from '../own-pieces.ts'
 import { checkAnnotations } from '../reply-decoder.ts'
 import { bytePlaces } from '../text-places.ts'
+import { ownPartOf } from './build-parts.ts'
 import { createFunctionCalls, type FunctionCalls } from './decode-calls.ts'
 import { finishReasonOf, nativeReasonOf } from './errors.ts'
 import { signatureDetail, thoughtDetail } from './signatures.ts'
@@ -45,7 +47,7 @@ export function readCandidate(raw: JsonObject, state: CandidateState, events: In
   const content = fieldsOf(raw['content'])
   const parts = asList(content['parts'])
   for (const part of parts) if (isObject(part)) readPart(part, state, events)
-  if (events.length > before) state.hasContent = true
+  if (events.slice(before).some(({ type }) => type !== 'native')) state.hasContent = true
   state.grounding.addSources(raw, events)
   readLogprobs(raw['logprobsResult'], state.index, events)
   state.native = nativeReasonOf(raw['finishReason']) ?? state.native
@@ -55,6 +57,8 @@ export function readCandidate(raw: JsonObject, state: CandidateState, events: In
 function readPart(part: JsonObject, state: CandidateState, events: InferenceEvent[]): void {
   const { text, functionCall, inlineData, fileData } = part
   const signature = signatureOf(part)
+  const own = ownPartOf(part)
+  if (own !== null) events.push(ownPiece('gemini', own))
   if (isObject(functionCall)) {
     state.calls.add(functionCall, signature, events)
     return

@@ -56,6 +56,7 @@ function showsThoughts({ generationConfig }: JsonObject): boolean {
  * | details of other providers | sealed in the `thoughtSignature` of the first call, or of the end |
  * | image, sound | `inlineData` or `fileData` |
  * | citation | `groundingMetadata` of the end |
+ * | a part of the provider's own tools | the part |
  */
 export function partsOf(event: InferenceEvent, state: CandidateParts): JsonObject[] {
   switch (event.type) {
@@ -81,6 +82,8 @@ export function partsOf(event: InferenceEvent, state: CandidateParts): JsonObjec
       return [mediaPart(event.url)]
     case 'audio-delta':
       return soundParts(event.audio, state)
+    case 'own-piece':
+      return [event.data]
     default:
       return []
   }

@@ -3,7 +3,7 @@ import { asList, defined, fieldsOf, isObject } from '../../core/json.ts'
 import type { Closing, InferenceResult, ReplyContext } from '../../core/result.ts'
 import { eventsOfChoice } from '../result-events.ts'
 import { viewMetadata } from '../usage.ts'
-import { candidatesOf, type HeldEnd, indexOf, isGeminiNative, mergedChunks } from './chunks.ts'
+import { candidatesOf, type HeldEnd, indexOf, isGeminiNative, joinedParts, mergedChunks } from './chunks.ts'
 import { writeLogprobs } from './decode-candidate.ts'
 import { googleReasonOf } from './errors.ts'
 import { viewUsage } from './usage.ts'
@@ -56,10 +56,16 @@ function withRest(candidates: Candidate[], own: JsonObject): JsonObject {
   return { candidates: complete, ...fields }
 }
 
-const viewChoices = ({ choices }: InferenceResult, reply: ReplyContext, lost: Set<string>): Candidate[] =>
+const viewChoices = (
+  { choices, frames }: InferenceResult,
+  reply: ReplyContext,
+  lost: Set<string>,
+): Candidate[] =>
   choices.map((choice) => {
     const state = newParts(choice.index, reply)
-    const parts = eventsOfChoice(choice).flatMap((event) => partsOf(event, state))
+    // A loop of tools is one choice.
+    const events = frames?.flatMap((frame) => frame.events) ?? eventsOfChoice(choice)
+    const parts = joinedParts(events.flatMap((event) => partsOf(event, state)))
     parts.push(...endParts(state))
     for (const name of state.lost) lost.add(name)
     return defined({

@@ -120,6 +120,8 @@ function writeEvents(events: readonly InferenceEvent[], state: StreamState): str
     if (event.type === 'response-end') {
       for (const candidate of state.candidates.values())
         at(candidate.index).parts.push(...endParts(candidate))
+    } else if (event.type === 'own-piece') {
+      at(0).parts.push(...partsOf(event, candidateAt(0, state)))
     } else if ('choice' in event) {
       at(event.choice).parts.push(...partsOf(event, candidateAt(event.choice, state)))
       if (event.type === 'logprobs') {

@@ -2,8 +2,11 @@ import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.
 import { asList, isObject, textOf } from '../../core/json.ts'
 import { urlCitation } from '../citation.ts'
 import { addRedacted, addText, addThought, type Block, type Blocks, callBlock } from '../claude-blocks.ts'
+import { ownPiece } from '../own-pieces.ts'
 import { checkAnnotations } from '../reply-decoder.ts'
 import { REASONING_FORMAT } from '../thoughts.ts'
+import { isOwnBlock } from './fields.ts'
+import { createCollector } from './write-native.ts'
 
 /**
  * | block | events |
@@ -12,7 +15,8 @@ import { REASONING_FORMAT } from '../thoughts.ts'
  * | `thinking` | reasoning deltas, and details `reasoning.text` with text or signature |
  * | `redacted_thinking` | a detail `reasoning.encrypted` |
  * | `tool_use` | a tool call; of the answer tool: text deltas |
- * | `server_tool_use`, its results, `fallback`, `compaction`, unknown ones | none: a writer of this dialect has them from `native` events |
+ * | `server_tool_use`, its results, `compaction` | none: a writer of this dialect has them from `native` events; and an own piece, once complete |
+ * | `fallback`, unknown ones | none |
  */
 export function openBlock(raw: JsonObject, blocks: Blocks, events: InferenceEvent[]): Block {
   switch (raw['type']) {
@@ -30,7 +34,20 @@ export function openBlock(raw: JsonObject, blocks: Blocks, events: InferenceEven
         events,
       )
     default:
-      return CLOSED
+      return isOwnBlock(raw) ? ownBlock(raw) : CLOSED
+  }
+}
+
+function ownBlock(raw: JsonObject): Block {
+  const collector = createCollector()
+  collector.start(0, raw)
+  return {
+    add: (delta) => collector.delta(0, delta),
+    close(wasTruncated, events) {
+      collector.stop(0)
+      const [block = raw] = collector.content
+      if (!wasTruncated) events.push(ownPiece('messages', block))
+    },
   }
 }
 

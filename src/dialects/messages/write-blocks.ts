@@ -5,6 +5,7 @@ import { words } from '../../core/words.ts'
 import { isFileCitation } from '../citation.ts'
 import { createJsonEnd } from '../json-text.ts'
 import { seal } from '../opaque.ts'
+import { piecesOf } from './write-native.ts'
 import { writeServerTool } from './write-server-tool.ts'
 import { addBlock, addDelta, type BlockState, closeBlock, type OpenCall, startBlock } from './write-state.ts'
 import { writeThoughts } from './write-thoughts.ts'
@@ -20,6 +21,7 @@ import { writeThoughts } from './write-thoughts.ts'
  * | tool call | `tool_use` with `input_json_delta` |
  * | annotation | a citation of the text: `web_search_result_location`, of a file `search_result_location`, or as it came |
  * | image | `image`: no block of Anthropic's replies, but one of its requests |
+ * | a block of the provider's own tools | the block |
  * | audio, logprobs | none: `lost` names them |
  *
  * Events that interrupt a call wait until its arguments are complete: blocks do not interleave.
@@ -112,6 +114,9 @@ function writeNow(event: InferenceEvent, state: BlockState): void {
     case 'server-tool':
       writeServerTool(event.call, state)
       break
+    case 'own-piece':
+      writeOwnBlock(event.data, state)
+      break
     case 'image':
       addBlock(state, { type: 'image', source: sourceOf(event.url) })
       break
@@ -121,6 +126,14 @@ function writeNow(event: InferenceEvent, state: BlockState): void {
     case 'logprobs':
       state.lost.add('logprobs')
   }
+}
+
+function writeOwnBlock(block: JsonObject, state: BlockState): void {
+  const { begun, deltas } = piecesOf(block)
+  closeBlock(state)
+  state.sink.start(state.started++, begun)
+  for (const delta of deltas) addDelta(state, delta)
+  state.sink.stop(state.started - 1)
 }
 
 function addText(text: string, state: BlockState): void {

@@ -131,7 +131,7 @@ export function eventsOfMessage(message: JsonObject): JsonObject[] {
 }
 
 function eventsOfBlock(block: JsonObject, index: number): JsonObject[] {
-  const { begun, deltas } = pieces(block)
+  const { begun, deltas } = piecesOf(block)
   return [
     { type: 'content_block_start', index, content_block: begun },
     ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
@@ -140,7 +140,7 @@ function eventsOfBlock(block: JsonObject, index: number): JsonObject[] {
 }
 
 /** A block as it begins in a stream, and the deltas that follow; blocks of other types come complete. */
-function pieces(block: JsonObject): { begun: JsonObject; deltas: JsonObject[] } {
+export function piecesOf(block: JsonObject): { begun: JsonObject; deltas: JsonObject[] } {
   const { text, thinking, signature, input, citations } = block
   if (block.type === 'text') {
     const cited = asList(citations)

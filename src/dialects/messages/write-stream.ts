@@ -114,7 +114,7 @@ function writeFrame({ events }: InferenceFrame, state: StreamState): void {
     return
   }
   const shown = events.filter((event) =>
-    'choice' in event ? event.choice === 0 : event.type === 'server-tool',
+    'choice' in event ? event.choice === 0 : event.type === 'server-tool' || event.type === 'own-piece',
   )
   if (shown.length === 0) return
   start(state, {})

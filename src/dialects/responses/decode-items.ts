@@ -2,6 +2,7 @@ import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
 import { asList, isObject, isString, isText, restOf } from '../../core/json.ts'
+import { ownPiece } from '../own-pieces.ts'
 import { checkCalls } from '../reply-decoder.ts'
 import {
   addAnnotation,
@@ -15,7 +16,7 @@ import {
   partAt,
   type Reply,
 } from './decode-parts.ts'
-import { ITEM, sharedFields } from './items.ts'
+import { ITEM, isOwnItem, sharedFields } from './items.ts'
 
 /** One item of the output, while it comes. */
 export interface Item {
@@ -77,6 +78,7 @@ export function finishItem(
   if (isCall(raw)) finishCall(raw, item.call, wasTruncated || raw['status'] === 'incomplete', reply, events)
   if (raw['type'] === ITEM.imageGenerationCall) addImage(raw, events)
   if (raw['type'] === ITEM.webSearchCall && isSearch(raw)) reply.searches++
+  if (isOwnItem(raw)) events.push(ownPiece('responses', raw))
 }
 
 /** Opening a search result is not a search. */

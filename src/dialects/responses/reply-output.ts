@@ -56,6 +56,7 @@ function addEvent(output: Output, event: InferenceEvent): string {
   const native = nativeEventOf(event)
   if (native) return output.natives.write(native)
   if (event.type === 'server-tool') return output.addServerTool(event.call)
+  if (event.type === 'own-piece') return output.addOwnItem(event.data)
   if (!('choice' in event) || event.choice !== 0) return ''
   switch (event.type) {
     case 'refusal-delta':

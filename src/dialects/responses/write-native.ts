@@ -1,8 +1,18 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject, isString } from '../../core/json.ts'
+import { isObject, isString, textOf } from '../../core/json.ts'
 import { words } from '../../core/words.ts'
 import type { EventWriter } from './write-events.ts'
-import { type ItemStatus, type Items, isOpen, type Opened, type OutputItem } from './write-item.ts'
+import {
+  type ItemStatus,
+  type Items,
+  isOpen,
+  type Opened,
+  type OutputItem,
+  type Slot,
+  writeAdded,
+  writeDone,
+} from './write-item.ts'
+import { STAGES } from './write-server-tool.ts'
 
 /** Relays the events of a Responses provider, with the places, numbers and ids of this stream. */
 export interface Natives {
@@ -59,6 +69,20 @@ export function createNatives(
     },
     isAnnounced: ({ output_index, item }) => byPlace.has(output_index) || ownLike(item) !== undefined,
   }
+}
+
+/** A complete item that the provider did not announce in this stream, with the events that OpenAI has between its ends. */
+export function writeOwnItem(slot: Slot, item: JsonObject): Opened {
+  const complete = { ...item, id: slot.id }
+  const type = textOf(item.type)
+  const place = { item_id: slot.id, output_index: slot.index }
+  const stage = STAGES.get(type)
+  const steps = stage === undefined ? [] : ['in_progress', stage, 'completed']
+  const text =
+    writeAdded(slot, skeletonOf(complete)) +
+    steps.map((step) => slot.events.write(`response.${type}.${step}`, place)).join('') +
+    writeDone(slot, complete)
+  return { text, item: { slot, type, complete, close: () => '' } }
 }
 
 const statusOf = ({ status }: JsonObject): ItemStatus =>

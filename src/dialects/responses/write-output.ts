@@ -16,7 +16,7 @@ import {
   writeImage,
 } from './write-item.ts'
 import { type MessageOutput, openMessage } from './write-message.ts'
-import { createNatives, type Natives } from './write-native.ts'
+import { createNatives, type Natives, writeOwnItem } from './write-native.ts'
 import {
   openReasoning,
   type ReasoningOptions,
@@ -51,6 +51,8 @@ export interface Output {
   addImage(url: string): string
   addAudio(audio: JsonObject): string
   addServerTool(call: ServerToolCall): string
+  /** A complete item of the provider's own tools. */
+  addOwnItem(item: JsonObject): string
   readonly natives: Natives
   /** Ends all open items. */
   close(status: ItemStatus): string
@@ -140,6 +142,7 @@ export function createOutput({ events, tools, ...options }: OutputOptions): Outp
     addImage: (url) => addImage(state, url),
     addAudio: (audio) => inMessage(state, (item) => item.addAudio(audio)),
     addServerTool: (call) => addServerTool(call, state),
+    addOwnItem: (item) => addOwnItem(item, state),
     natives: createNatives(events, items, (native) => announce(state, native)),
     close: (status) => items.close(status) + leave(state),
     items: () => items.all.flatMap(({ complete }) => (complete === null ? [] : [complete])),
@@ -190,6 +193,14 @@ function addServerTool(call: ServerToolCall, state: OutputState): string {
   const { text, item } = items.add(openServerTool(items.slotOf(itemTypeOf(call), null), call))
   state.serverTool = item
   return left + text
+}
+
+function addOwnItem(item: JsonObject, state: OutputState): string {
+  const type = textOf(item.type)
+  // The image has an event of its own.
+  if (type === ITEM.imageGenerationCall) return ''
+  const left = leave(state)
+  return left + state.items.add(writeOwnItem(state.items.slotOf(type, item), item)).text
 }
 
 function announce(state: OutputState, native: JsonObject): Opened | null {

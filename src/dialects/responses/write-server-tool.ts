@@ -21,7 +21,7 @@ export function itemTypeOf({ type, name, mcp, needsApproval }: ServerToolCall): 
 }
 
 /** OpenAI's items: the event between their beginning and their end. */
-const STAGES: ReadonlyMap<string, string> = new Map([
+export const STAGES: ReadonlyMap<string, string> = new Map([
   [ITEM.webSearchCall, 'searching'],
   [ITEM.fileSearchCall, 'searching'],
   [ITEM.imageGenerationCall, 'generating'],

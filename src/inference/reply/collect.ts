@@ -49,6 +49,7 @@ export function addEvent(result: InferenceResult, event: InferenceEvent): void {
       return
     case 'usage':
     case 'server-tool':
+    case 'own-piece':
       return
     default:
       addToChoice(choiceOf(result, event.choice), event)
@@ -57,7 +58,7 @@ export function addEvent(result: InferenceResult, event: InferenceEvent): void {
 
 type ChoiceEvent = Exclude<
   InferenceEvent,
-  { type: 'response-start' | 'native' | 'response-end' | 'usage' | 'server-tool' }
+  { type: 'response-start' | 'native' | 'response-end' | 'usage' | 'server-tool' | 'own-piece' }
 >
 
 function addToChoice(choice: ResultChoice, event: ChoiceEvent): void {

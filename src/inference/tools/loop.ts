@@ -4,7 +4,6 @@ import type { Finish, FrameBatch, InferenceFrame, InferenceFrames, JsonObject } 
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Closing } from '../../core/result.ts'
 import type { SearchResult } from '../../core/web-access.ts'
-import { turnCollectorOf } from '../../dialects/turn-collectors.ts'
 import type { Conversation, Opening, StepLoop, StepTotals } from '../generation.ts'
 import { end } from '../pipeline.ts'
 import { throughPlugins } from '../plugins/frames.ts'
@@ -145,7 +144,7 @@ type Frames = InferenceFrames & AsyncGenerator<FrameBatch>
 async function* framesOf(loop: Loop, dispatched: Dispatched | null): Frames {
   let answering = dispatched ?? (yield* afterApproved(loop))
   for (;;) {
-    const reader = readerOf(loop, answering)
+    const reader = readerOf(loop)
     yield* shownFrames(loop, answering, reader)
     const { calls, result, pieces, requested, handedOver, finish } = reader.end()
     loop.totals.tools.requested += requested
@@ -198,14 +197,14 @@ async function* afterApproved(loop: Loop): AsyncGenerator<FrameBatch, Dispatched
 /** One text is the answer in these dialects: what the model says before a call is a paragraph of it. */
 const SEPARATORS: Readonly<Record<string, string>> = { chat: '\n\n', gemini: '\n\n' }
 
-const readerOf = ({ shown, asked, first, sources }: Loop, { attempt }: Dispatched): StepReader =>
-  createStepReader(
+const readerOf = ({ shown, asked, first: { request }, sources }: Loop): StepReader =>
+  createStepReader({
     shown,
-    (name) => asked.byFunction.has(name),
-    SEPARATORS[first.request.dialect ?? 'chat'] ?? '',
+    isServerTool: (name) => asked.byFunction.has(name),
+    separator: SEPARATORS[request.dialect ?? 'chat'] ?? '',
     sources,
-    turnCollectorOf(attempt.dialect),
-  )
+    dialect: request.dialect,
+  })
 
 /** The frames of a step for the caller. They are counted before, because the caller does not see all of them. */
 async function* shownFrames(
@@ -219,8 +218,7 @@ async function* shownFrames(
       const shown: InferenceFrame[] = []
       for (const frame of batch) {
         step.meter.see(frame)
-        const kept = reader.see(frame)
-        if (kept !== null) shown.push(kept)
+        shown.push(...reader.see(frame))
       }
       if (shown.length > 0) yield shown
     }

@@ -1,8 +1,8 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { ContentPart, InferenceRequest, Message, ToolCall } from '../../core/request.ts'
 import type { ResultChoice } from '../../core/result.ts'
-import type { TurnPiece } from '../../dialects/turn-pieces.ts'
 import type { EndedCall } from './calls.ts'
+import type { TurnPiece } from './turn.ts'
 import type { WrittenCall } from './written-call.ts'
 
 /** The text and the calls of one step. */

@@ -109,6 +109,7 @@ export function toolRequestOf(
       // A server that is not the operator's is called by the provider.
       ...(tools.some((tool) => typeOf(tool) === 'mcp') && { serverTool: 'mcp' }),
       rewritten: true,
+      isLoop: true,
     },
     byFunction,
     stop: stopRuleOf(request.body),

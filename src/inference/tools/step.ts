@@ -1,11 +1,18 @@
 import { annotationOf, type CitationFinder, findCitations } from '../../core/citations.ts'
-import type { Finish, InferenceEvent, InferenceFrame, ReasoningDetail } from '../../core/events.ts'
+import type {
+  DialectName,
+  Finish,
+  InferenceEvent,
+  InferenceFrame,
+  ReasoningDetail,
+} from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
 import { asCount } from '../../core/json.ts'
 import type { InferenceResult } from '../../core/result.ts'
 import type { SearchResult } from '../../core/web-access.ts'
-import type { TurnCollector, TurnPiece } from '../../dialects/turn-pieces.ts'
+import { ownPieceOf } from '../../dialects/own-pieces.ts'
 import { addEvent } from '../reply/collect.ts'
+import { addToTurn, type TurnPiece } from './turn.ts'
 import { MOST_ARGUMENT_CHARACTERS, type WrittenCall } from './written-call.ts'
 
 /** What the caller was shown in earlier steps. */
@@ -19,8 +26,8 @@ export interface Shown {
 
 /** Reads one step: what the caller sees of it, and what the next step needs of it. */
 export interface StepReader {
-  /** The frame for the caller; null: it has nothing for it. */
-  see(frame: InferenceFrame): InferenceFrame | null
+  /** The frame for the caller, parted at pieces that only the provider's dialect has. Empty: it has nothing for it. */
+  see(frame: InferenceFrame): readonly InferenceFrame[]
   end(): StepEnd
 }
 
@@ -47,11 +54,20 @@ interface Collected {
   extra?: WrittenCall['extra']
 }
 
-/** The output of one step so far. */
-interface Reading {
+/** How the steps of a request are read. */
+export interface Reading {
   readonly shown: Shown
-  readonly isServerTool: (name: string) => boolean
+  isServerTool(name: string): boolean
+  /** Between the texts of two steps, for dialects whose answer is one text. */
   readonly separator: string
+  /** What earlier steps found. */
+  readonly sources: readonly SearchResult[]
+  /** The caller's: it sees the pieces that only this dialect has. */
+  readonly dialect: DialectName | null
+}
+
+/** The output of one step so far. */
+interface StepState extends Reading {
   /** Where the step begins in the text, and in the reasoning. */
   readonly start: number
   readonly firstDetail: number
@@ -71,20 +87,14 @@ interface Reading {
 }
 
 /**
- * `separator`: between the texts of two steps, for dialects whose answer is one text. Calls of server tools, usage, the end
- * and what only the provider's own dialect has are left out for the caller; `turn` has the last for the next step.
+ * Calls of server tools, usage and the end are left out for the caller; and what only the provider's dialect has, unless it is
+ * the caller's too.
  */
-export function createStepReader(
-  shown: Shown,
-  isServerTool: (name: string) => boolean,
-  separator: string,
-  sources: readonly SearchResult[],
-  turn: TurnCollector | null,
-): StepReader {
-  const reading: Reading = {
-    shown,
-    isServerTool,
-    separator,
+export function createStepReader(asked: Reading): StepReader {
+  const { shown, sources } = asked
+  const turn: TurnPiece[] = []
+  const reading: StepState = {
+    ...asked,
     start: shown.textLength,
     firstDetail: shown.nextDetail,
     result: { created: null, choices: [], natives: [] },
@@ -98,17 +108,18 @@ export function createStepReader(
   }
   return {
     see(frame) {
-      turn?.see(frame)
+      for (const event of frame.events) addToTurn(event, turn)
       const events = withCitations(
         frame.events.flatMap((event) => shownOf(event, reading) ?? []),
         reading,
       )
-      if (frame.plainText !== undefined && events.length === 1 && events[0] === frame.events[0]) return frame
-      return events.length === 0 ? null : { events }
+      if (frame.plainText !== undefined && events.length === 1 && events[0] === frame.events[0])
+        return [frame]
+      return parted(events)
     },
     end: () => ({
       result: reading.result,
-      pieces: turn?.pieces() ?? null,
+      pieces: turn.some(({ type }) => type === 'own') ? turn : null,
       calls: [...reading.calls.values()].filter((call) => call !== null),
       requested: reading.requested,
       handedOver: reading.own.size,
@@ -117,8 +128,21 @@ export function createStepReader(
   }
 }
 
+/** Writers put the thoughts of a frame first: a piece has a frame of its own. */
+function parted(events: readonly InferenceEvent[]): InferenceFrame[] {
+  const frames: { events: InferenceEvent[] }[] = []
+  let isNew = true
+  for (const event of events) {
+    const isOwn = event.type === 'own-piece'
+    if (isNew || isOwn) frames.push({ events: [event] })
+    else frames.at(-1)?.events.push(event)
+    isNew = isOwn
+  }
+  return frames
+}
+
 /** A link of the answer to a page that a tool found is a citation, right behind the text that ends it. */
-function withCitations(events: InferenceEvent[], { cited, start }: Reading): InferenceEvent[] {
+function withCitations(events: InferenceEvent[], { cited, start }: StepState): InferenceEvent[] {
   if (cited === null) return events
   return events.flatMap((event): InferenceEvent[] => {
     if (event.type !== 'text-delta') return [event]
@@ -135,13 +159,16 @@ function withCitations(events: InferenceEvent[], { cited, start }: Reading): Inf
   })
 }
 
-function shownOf(event: InferenceEvent, reading: Reading): InferenceEvent | null {
+function shownOf(event: InferenceEvent, reading: StepState): InferenceEvent | null {
   switch (event.type) {
     case 'tool-call-start':
       return startCall(event, reading)
     case 'tool-call-delta':
       return addArguments(event, reading)
-    case 'native':
+    case 'native': {
+      const data = event.dialect === reading.dialect ? ownPieceOf(event) : undefined
+      return data === undefined ? null : { type: 'own-piece', data }
+    }
     case 'usage':
       return null
     case 'response-end':
@@ -159,20 +186,20 @@ function shownOf(event: InferenceEvent, reading: Reading): InferenceEvent | null
   }
 }
 
-function see(event: InferenceEvent, reading: Reading): InferenceEvent {
+function see(event: InferenceEvent, reading: StepState): InferenceEvent {
   addEvent(reading.result, event)
   return moved(event, reading)
 }
 
 /** The signature of a call has the call's id. */
-function ofCall(detail: ReasoningDetail, { renamed }: Reading): ReasoningDetail {
+function ofCall(detail: ReasoningDetail, { renamed }: StepState): ReasoningDetail {
   const id = renamed.get(String(detail['id']))
   return id === undefined ? detail : { ...detail, id }
 }
 
 function startCall(
   event: Extract<InferenceEvent, { type: 'tool-call-start' }>,
-  reading: Reading,
+  reading: StepState,
 ): InferenceEvent | null {
   const { index, name, extra } = event
   const { own, shown, calls } = reading
@@ -193,7 +220,7 @@ function startCall(
 
 function addArguments(
   event: Extract<InferenceEvent, { type: 'tool-call-delta' }>,
-  { own, calls, result }: Reading,
+  { own, calls, result }: StepState,
 ): InferenceEvent | null {
   const place = own.get(event.index)
   if (place !== undefined) {
@@ -211,7 +238,7 @@ function addArguments(
 }
 
 /** Places of citations and indexes of reasoning count through all steps. */
-function moved(event: InferenceEvent, reading: Reading): InferenceEvent {
+function moved(event: InferenceEvent, reading: StepState): InferenceEvent {
   const { shown, start, separator } = reading
   if (event.type === 'text-delta') {
     const isFirst = !reading.hasText && event.text !== ''
@@ -230,7 +257,7 @@ function moved(event: InferenceEvent, reading: Reading): InferenceEvent {
   return event.type === 'reasoning-detail' ? { ...event, detail: movedDetail(event.detail, reading) } : event
 }
 
-function movedDetail(detail: ReasoningDetail, { shown, firstDetail }: Reading): ReasoningDetail {
+function movedDetail(detail: ReasoningDetail, { shown, firstDetail }: StepState): ReasoningDetail {
   const index = asCount(detail['index'])
   if (index === undefined) return detail
   shown.nextDetail = Math.max(shown.nextDetail, firstDetail + index + 1)

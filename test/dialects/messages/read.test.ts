@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { InferenceEvent, JsonObject } from '../../../src/core/events.ts'
+import { isObject } from '../../../src/core/json.ts'
 import { NO_USAGE } from '../../../src/core/usage.ts'
 import { isMessagesNative, type MessagesNative } from '../../../src/dialects/messages/write-native.ts'
 import { block, delta, finish, HI, read, START, STOP, stop, stream } from './stream-events.ts'
@@ -150,6 +151,8 @@ describe('blocks', () => {
   })
 })
 
+const isOwnPiece = (data: unknown): boolean => isObject(data) && 'own' in data
+
 describe('for a writer of this dialect', () => {
   const text = (index: number) => block(index, { type: 'text', text: '' })
   const UNCLOSED = [
@@ -172,6 +175,10 @@ describe('for a writer of this dialect', () => {
     stop(1),
     { ...finish('end_turn'), context_management: { applied_edits: [] } },
     STOP,
+  ]
+  const [searched, compacted] = [
+    { type: 'server_tool_use', id: 'srv', name: 'web_search', input: { query: 'x' } },
+    { type: 'compaction', content: 'c', encrypted_content: 'e' },
   ]
   const rows: [what: string, events: JsonObject[], expected: JsonObject[]][] = [
     [
@@ -206,7 +213,13 @@ describe('for a writer of this dialect', () => {
     ],
   ]
   test.each(rows)('%s', async (_, events, expected) => {
-    expect(await nativesOf(stream(events))).toEqual(expected.map((event) => ({ event })))
+    const relayed = (await nativesOf(stream(events))).filter((data) => !isOwnPiece(data))
+    expect(relayed).toEqual(expected.map((event) => ({ event })))
+  })
+
+  test('blocks of what ran at the provider come once more, when they are complete', async () => {
+    const pieces: unknown[] = (await nativesOf(stream(SENT_UNCHANGED))).filter(isOwnPiece)
+    expect(pieces).toEqual([searched, compacted].map((own) => ({ own })))
   })
 
   test('a complete message', async () => {

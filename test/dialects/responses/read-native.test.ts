@@ -1,17 +1,20 @@
 import { describe, expect, test } from 'bun:test'
+import { ownPieceOf } from '../../../src/dialects/own-pieces.ts'
 import { isResponsesNative } from '../../../src/dialects/responses/items.ts'
 import type { Outcome } from '../chat/outcome.ts'
 import { completed, fixture, streamed } from './replies.ts'
 
 const nativesOf = ({ events }: Outcome) =>
   events.flatMap((event) => {
-    if (event.type !== 'native') return []
+    if (event.type !== 'native' || ownPieceOf(event)) return []
     if (event.dialect !== 'responses' || !isResponsesNative(event.data)) throw new Error('a strange native')
     return [event.data]
   })
 
 const typesOf = (outcome: Outcome) =>
   nativesOf(outcome).map(({ event, response }) => event?.type ?? `response ${response?.status}`)
+
+const itemsOf = ({ events }: Outcome) => events.flatMap((event) => ownPieceOf(event) ?? [])
 
 describe('native events for a writer of the same dialect', () => {
   test('every complete item of a stream, its own events, and the response', async () => {
@@ -33,6 +36,7 @@ describe('native events for a writer of the same dialect', () => {
       output_index: 1,
       item: { type: 'web_search_call', id: 'ws_1', action: { query: 'tide tables' } },
     })
+    expect(itemsOf(outcome)).toMatchObject([{ type: 'web_search_call', id: 'ws_1' }])
     expect(nativesOf(outcome)[8]?.event).toMatchObject({ item: { phase: 'final_answer' } })
     expect(nativesOf(outcome).at(-1)?.response).toMatchObject({
       tool_usage: { web_search: { num_requests: 1 } },

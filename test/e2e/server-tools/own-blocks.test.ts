@@ -1,8 +1,10 @@
-/** What a provider's own tools did in a step of the loop is sent back to it with the next one, in its order. */
+/** What a provider's own tools did in a step of the loop: the caller of its dialect sees it, and it is sent back with the next step, in its order. */
 import { beforeEach, expect, test } from 'bun:test'
-import { asList } from '../../../src/core/json.ts'
+import { asList, fieldsOf, type JsonObject, objectsIn } from '../../../src/core/json.ts'
+import { joinedParts } from '../../../src/dialects/gemini/chunks.ts'
+import { createCollector } from '../../../src/dialects/messages/write-native.ts'
 import { gatewayOfFile } from '../../file-setup.ts'
-import { CALLERS } from '../../plugins/callers.ts'
+import { CALLERS, jsonIn } from '../../plugins/callers.ts'
 import { startUpstream } from '../../upstream.ts'
 import { ANSWER, geminiReply, messagesReply, responsesReply } from './provider-turns.ts'
 
@@ -120,6 +122,102 @@ test.each(rows)(
   },
 )
 
+/** What the caller of the provider's dialect sees of the turn: blocks, items or parts, and the text of the next step. */
+const SHOWN = {
+  messages: [
+    ...blocks.slice(0, 5),
+    { type: 'server_tool_use', name: 'calculator' },
+    { type: 'calculator_tool_result' },
+    { type: 'text', text: ANSWER },
+  ],
+  responses: [
+    { type: 'reasoning' },
+    items[1],
+    { type: 'reasoning' },
+    { type: 'message', content: [{ text: 'High at six.' }] },
+    { type: 'openrouter:calculator' },
+    { type: 'message', content: [{ text: ANSWER }] },
+  ],
+  gemini: [...parts.slice(0, 2), { text: `High at six.\n\n${ANSWER}` }],
+} as const
+
+/** The content of a complete reply, or what the events of its stream make. */
+function shownIn(provider: keyof typeof SHOWN, json: readonly JsonObject[]): unknown[] {
+  if (provider === 'responses')
+    return objectsIn(json).flatMap(({ output, response }) => asList(output ?? fieldsOf(response)['output']))
+  if (provider === 'gemini') return joinedParts(json.flatMap(partsIn))
+  const [complete] = json
+  if (Array.isArray(complete?.['content'])) return complete['content']
+  const collector = createCollector()
+  for (const { type, index, content_block, delta } of json) {
+    if (type === 'content_block_start') collector.start(Number(index), { ...fieldsOf(content_block) })
+    if (type === 'content_block_delta') collector.delta(Number(index), { ...fieldsOf(delta) })
+    if (type === 'content_block_stop') collector.stop(Number(index))
+  }
+  return collector.content
+}
+
+const partsIn = ({ candidates }: JsonObject) =>
+  objectsIn(candidates).flatMap(({ content }) => objectsIn(fieldsOf(content)['parts']))
+
+test.each(rows.filter(({ caller, provider }) => caller.dialect === provider))(
+  'a caller of $as sees them in their order, streamed: $stream',
+  async ({ caller, row, stream }) => {
+    const provider = dialectOf(caller.dialect)
+    upstream.inTurn(`up-${provider}`, [...row.answers])
+    upstream.inTurn('undefined', [...row.answers])
+    const { path, body } = caller.ask(provider, 'When is high tide, times seven?', stream)
+    const response = await gateway.call(path, { ...body, tools: [{ type: 'openrouter:calculator' }] })
+    const json = objectsIn(jsonIn(await response.text()))
+    const shown = shownIn(provider, json.slice(provider === 'responses' ? -1 : 0))
+    expect(shown).toMatchObject([...SHOWN[provider]])
+    expect(shown).toHaveLength(SHOWN[provider].length)
+  },
+)
+
+const dialectOf = (name: string): keyof typeof SHOWN =>
+  name === 'messages' || name === 'responses' ? name : 'gemini'
+
+test('a stream of Responses has the events of a search', async () => {
+  upstream.inTurn('up-responses', [...ROWS.responses.answers])
+  const response = await gateway.call('/responses', {
+    model: 'responses',
+    input: 'When?',
+    stream: true,
+    tools: [{ type: 'openrouter:calculator' }],
+  })
+  const types = objectsIn(jsonIn(await response.text())).map(({ type }) => String(type))
+  const steps = ['in_progress', 'searching', 'completed'].map((step) => `response.web_search_call.${step}`)
+  expect(types.filter((type) => type.includes('web_search_call'))).toEqual(steps)
+})
+
+test.each([false, true])('a Responses caller sends its items back, streamed: %p', async (stream) => {
+  upstream.inTurn('up-responses', [...ROWS.responses.answers, ROWS.responses.answers[1]])
+  const asked = { model: 'responses', stream, tools: [{ type: 'openrouter:calculator' }] }
+  const first = await gateway.call('/responses', { ...asked, input: 'When?' })
+  const output = shownIn('responses', objectsIn(jsonIn(await first.text())).slice(-1))
+  const input = [{ role: 'user', content: 'When?' }, ...output, { role: 'user', content: 'Sure?' }]
+  const next = await gateway.call('/responses', { ...asked, input })
+  expect(next.status, await next.text()).toBe(200)
+  const sent = asList(upstream.seen[2]?.body['input'])
+  // The thoughts of a turn come first.
+  expect(sent.slice(1, 4)).toMatchObject([items[0], items[2], items[1]])
+})
+
+test.each([false, true])('a Gemini caller sends its parts back, streamed: %p', async (stream) => {
+  for (const name of ['up-gemini', 'undefined'])
+    upstream.inTurn(name, [...ROWS.gemini.answers, ROWS.gemini.answers[1]])
+  const path = `/models/gemini:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
+  const ask = (contents: readonly object[]) =>
+    gateway.call(path, { contents, tools: [{ type: 'openrouter:calculator' }] })
+  const question = { role: 'user', parts: [{ text: 'When?' }] }
+  const shown = shownIn('gemini', objectsIn(jsonIn(await (await ask([question])).text())))
+  const next = await ask([question, { role: 'model', parts: shown }, question])
+  expect(next.status, await next.text()).toBe(200)
+  const [, turn] = objectsIn(upstream.seen[2]?.body['contents'])
+  expect(asList(turn?.['parts']).slice(0, 2)).toEqual(parts.slice(0, 2))
+})
+
 test('a Messages caller sends them back in its next turn, beside a tool of the gateway', async () => {
   upstream.inTurn('up-messages', [messagesReply([{ type: 'text', text: ANSWER }], 'end_turn')])
   const past = blocks.slice(0, 5)
@@ -137,4 +235,29 @@ test('a Messages caller sends them back in its next turn, beside a tool of the g
   const sent = JSON.stringify(upstream.seen[0]?.body)
   expect(sent).toContain('"srvtoolu_1"')
   expect(sent).toContain('web_search_tool_result')
+})
+
+/** `tides` is in the query of the provider's own search. */
+test.each(
+  rows.filter(({ caller, provider }) => provider !== 'gemini' && [provider, 'chat'].includes(caller.dialect)),
+)('content filters read them: a caller of $as, a provider of $provider, streamed: $stream', async (each) => {
+  const { caller, provider, row, stream } = each
+  const { key } = await gateway.makeGuardedKey({
+    content_filters: [{ pattern: 'tides', action: 'redact', apply_to: 'output' }],
+  })
+  upstream.inTurn(`up-${provider}`, [...row.answers])
+  const { path, body } = caller.ask(provider, 'When is it high, times seven?', stream)
+  const response = await gateway.call(
+    path,
+    { ...body, tools: [{ type: 'openrouter:calculator' }] },
+    { authorization: `Bearer ${key}` },
+  )
+  const raw = await response.text()
+  expect(response.status, raw).toBe(200)
+  expect(raw).toContain(ANSWER)
+  expect(raw).not.toContain('tides')
+  expect(raw.includes('REDACTED')).toBe(caller.dialect !== 'chat')
+  const sent = JSON.stringify(upstream.seen[1]?.body)
+  expect(sent).not.toContain('tides')
+  expect(sent).toContain('REDACTED')
 })

@@ -133,13 +133,21 @@ interface FrameFilter {
 }
 
 /** Filters events, choice by choice. */
-function createEventFilter(scanners: Scanners, { dialect, stream }: InferenceRequest, dropped: string[]) {
+function createEventFilter(scanners: Scanners, request: InferenceRequest, dropped: string[]) {
+  const { dialect, stream, isLoop = false } = request
   const choices = new Map<number, ChoiceOutput>()
   const drop = dropsInto(dropped)
   const flush = (out: InferenceEvent[]): void => {
     for (const choice of choices.values()) beside(out, (own) => choice.flush(own))
   }
-  const natives: NativeOutput = createNativeOutput({ dialect, isStream: stream, scanners, flush, drop })
+  const natives: NativeOutput = createNativeOutput({
+    dialect,
+    isStream: stream,
+    scanners,
+    flush,
+    drop,
+    isLoop,
+  })
 
   function beside(out: InferenceEvent[], emit: (own: InferenceEvent[]) => void): void {
     const own: InferenceEvent[] = []

@@ -19,4 +19,6 @@ export interface NativeInput {
   /** Ends all open texts, and releases what was held. */
   flush(out: InferenceEvent[]): void
   drop(name: string): void
+  /** The gateway's own tools are called: of native events their loop reads the provider's own pieces alone. */
+  isLoop: boolean
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../core/events.ts'
 import { isObject } from '../../../core/json.ts'
 import { words } from '../../../core/words.ts'
+import { ownPieceOf } from '../../../dialects/own-pieces.ts'
 import { NO_TEXT } from '../scanners.ts'
 import { createGeminiRelay } from './gemini.ts'
 import { createMessagesRelay } from './messages.ts'
@@ -9,12 +10,26 @@ import { createResponsesRelay } from './responses.ts'
 
 /** Drops native events of other dialects than the caller's: no writer reads them. */
 export function createNativeOutput(input: NativeInput): NativeOutput {
+  if (input.isLoop) return piecesAlone(input)
   const own = input.isStream || input.dialect === 'gemini' ? relayOf(input) : bufferedRelay(input)
   return {
     ...own,
     take(event, out) {
-      if (event.dialect === input.dialect) own.take(event, out)
+      if (event.dialect === input.dialect && ownPieceOf(event) === undefined) own.take(event, out)
     },
+  }
+}
+
+function piecesAlone({ scanners, flush }: NativeInput): NativeOutput {
+  return {
+    take(event, out) {
+      if (ownPieceOf(event) === undefined) return
+      flush(out)
+      const data = scanners.isBlocked ? null : scanners.scan(event.data)
+      if (!scanners.isBlocked) out.push(data === event.data ? event : { ...event, data })
+    },
+    beside: () => undefined,
+    end: () => undefined,
   }
 }
 
