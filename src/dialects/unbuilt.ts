@@ -1,6 +1,6 @@
 import { badRequest } from '../core/errors.ts'
 import type { DialectName, JsonObject } from '../core/events.ts'
-import { asList, isString, objectsIn } from '../core/json.ts'
+import { asList, fieldsOf, isObject, isString, objectsIn } from '../core/json.ts'
 import { quoted } from './mismatch.ts'
 import type { Plugin } from './plugin-schema.ts'
 
@@ -15,11 +15,31 @@ interface Asking extends JsonObject {
 
 /** Rejects what the caller asks of the gateway and this version lacks: 400 with its name, never silence. */
 export function refuseUnbuilt(body: Asking): void {
-  const { plugins, transforms } = body
+  const { plugins, transforms, provider } = body
+  for (const [slug, options] of Object.entries(providerOptionsOf(provider))) refuseOptions(slug, options)
   for (const [i, plugin] of (plugins ?? []).entries()) refusePlugin(plugin, `plugins[${i}]`)
   for (const [i, transform] of asList(transforms).entries()) {
     if (transform === 'middle-out') continue
     throw badRequest(`must be "middle-out", not ${quoted(String(transform))}`, `transforms[${i}]`)
+  }
+}
+
+/** `options` of the `provider` of a request, by the slug of a provider. */
+export const providerOptionsOf = (provider: unknown): Readonly<Record<string, unknown>> =>
+  fieldsOf(fieldsOf(provider)['options'])
+
+/** Whether plugins and tools are handed on is all that a provider of conversations is told apart from the others. */
+function refuseOptions(slug: string, options: unknown): void {
+  const path = `provider.options.${slug.slice(0, 60)}`
+  if (options === null) return
+  if (!isObject(options)) throw badRequest('must be an object', path)
+  for (const [name, value] of Object.entries(options)) {
+    if (name !== 'delegate_tools')
+      throw badRequest(
+        'is not available in conversations: only delegate_tools is',
+        `${path}.${name.slice(0, 60)}`,
+      )
+    if (typeof value !== 'boolean') throw badRequest('must be true or false', `${path}.${name}`)
   }
 }
 

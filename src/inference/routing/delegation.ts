@@ -1,6 +1,8 @@
-import { isString, objectsIn } from '../../core/json.ts'
+import { badRequest } from '../../core/errors.ts'
+import { fieldsOf, isString, objectsIn } from '../../core/json.ts'
 import type { PluginOptions } from '../../core/plugin-options.ts'
 import type { InferenceRequest, Tool } from '../../core/request.ts'
+import { providerOptionsOf } from '../../dialects/unbuilt.ts'
 import type { Opening } from '../generation.ts'
 import { dialectsOf } from './endpoint-dialects.ts'
 import { resolve } from './resolve.ts'
@@ -15,13 +17,36 @@ export function withDelegation<Opened extends Asked>(opening: Opened): Opened {
   const { request, caller } = opening
   const listed = objectsIn(request.body['plugins'])
   if (listed.length === 0 && request.tools.length === 0) return opening
+  const wanted = wantedOf(request)
   const rules = (caller.key.guardrails ?? []).flatMap(({ plugins = [] }) => plugins)
   const kept = new Set(rules.filter(({ enforcement }) => enforcement === 'always').map(({ id }) => id))
   const plugins = listed.filter(isNamed).filter(({ id }) => !kept.has(id))
   const tools = handedOn(request)
-  if ((plugins.length === 0 && !tools) || !isServedByDelegates(opening, tools)) return opening
+  const isHandedOn = (plugins.length > 0 || tools) && isServedByDelegates(opening, tools, wanted)
+  if (!isHandedOn) {
+    const demanded = [...wanted].find(([, isWanted]) => isWanted)?.[0]
+    if (demanded !== undefined) throw notHandedOn(demanded)
+    return opening
+  }
   return { ...opening, cache: undefined, request: { ...request, delegated: { plugins, tools } } }
 }
+
+/** `delegate_tools` of the request's `provider.options`, by the slug of the provider. */
+function wantedOf({ body }: InferenceRequest): ReadonlyMap<string, boolean> {
+  const options = Object.entries(providerOptionsOf(body['provider']))
+  return new Map(
+    options.flatMap(([slug, each]) => {
+      const wanted = fieldsOf(each)['delegate_tools']
+      return typeof wanted === 'boolean' ? [[slug.toLowerCase(), wanted] as const] : []
+    }),
+  )
+}
+
+const notHandedOn = (slug: string) =>
+  badRequest(
+    'cannot hold: plugins and tools are handed on if every endpoint of the request is at providers whose entries have delegate_tools, if those speak its API, and if no tool is one of this gateway alone. Name the provider in provider.only, or leave this out',
+    `provider.options.${slug.slice(0, 60)}.delegate_tools`,
+  )
 
 const isNamed = (plugin: { id?: unknown }): plugin is PluginOptions => isString(plugin.id)
 
@@ -37,7 +62,7 @@ const typeOf = (tool: Tool): string => (tool.type === 'other' ? String(tool.data
 const OURS = /^(?:sluice:|mcp$|(?:openrouter:)?file_search$)/
 const THEIRS = /^openrouter:/
 
-function isServedByDelegates(opening: Asked, tools: boolean): boolean {
+function isServedByDelegates(opening: Asked, tools: boolean, wanted: ReadonlyMap<string, boolean>): boolean {
   const { request, caller } = opening
   const { only } = request.preferences
   const usual = caller.workspace.defaultTextModel
@@ -52,7 +77,7 @@ function isServedByDelegates(opening: Asked, tools: boolean): boolean {
     routes.every(({ provider, endpoint }) => {
       const dialects = dialectsOf(provider, endpoint)
       const isSpoken = !tools || (request.dialect !== null && dialects.includes(request.dialect))
-      return provider.quirks.delegates === true && isSpoken
+      return provider.quirks.delegates === true && wanted.get(provider.slug) !== false && isSpoken
     })
   )
 }

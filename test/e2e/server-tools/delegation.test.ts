@@ -180,3 +180,38 @@ describe('here run', () => {
     expect(router.seen).toEqual([])
   })
 })
+
+describe('provider.options', () => {
+  const options = (delegate_tools: unknown, slug = 'openrouter') => ({
+    options: { [slug]: { delegate_tools } },
+  })
+
+  test('of a request keep its plugins and tools here', async () => {
+    const tools = [{ type: 'openrouter:calculator' }]
+    expect((await ask('lab/there', { tools, provider: options(false, 'OpenRouter') })).status).toBe(200)
+    expect(router.seen[0]?.body['tools']).toMatchObject([{ type: 'function' }])
+  })
+
+  test('demand that they are handed on', async () => {
+    const only = { only: ['openrouter'], ...options(true) }
+    expect((await ask('lab/both', { tools: [SEARCH], provider: only })).status).toBe(200)
+    expect(router.seen[0]?.body['tools']).toEqual([SEARCH])
+  })
+
+  test.each([
+    ['lab/both', options(true), 'provider.options.openrouter.delegate_tools: cannot hold'],
+    ['lab/here', options(true, 'maker'), 'provider.options.maker.delegate_tools: cannot hold'],
+    ['lab/there', options('yes'), 'provider.options.openrouter.delegate_tools: must be true or false'],
+    ['lab/there', { options: { openrouter: 1 } }, 'provider.options.openrouter: must be an object'],
+    [
+      'lab/here',
+      { options: { maker: { top_secret: 1 } } },
+      'provider.options.maker.top_secret: is not available in conversations: only delegate_tools is',
+    ],
+  ])('of %s that cannot hold are refused: %p', async (model, provider, message) => {
+    const response = await ask(model, { tools: [SEARCH], provider })
+    expect(response.status).toBe(400)
+    expect(await messageOf(response)).toContain(message)
+    expect([...router.seen, ...direct.seen]).toEqual([])
+  })
+})
