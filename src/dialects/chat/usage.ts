@@ -97,10 +97,19 @@ function countsBeside(details: unknown, ours: ReadonlySet<string>): JsonObject |
  * - xAI: `completion_tokens` excludes reasoning (12 + 2 + 340 = 354, recorded 2026)
  * - Gemini's compatible API: only the total includes thoughts (35 + 12, total 109, recorded 2025): `hidden`
  * - gateways to Anthropic: `prompt_tokens` excludes what was read from or written to a cache
+ * - Mistral: `prompt_tokens` excludes audio (11 + 15 + 375 = 401, recorded 2026)
  * More reasoning than completion without a total cannot be inclusive either.
  */
 function addApart(counts: TokenCounts): void {
-  const { input = 0, output = 0, total, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = counts
+  const {
+    input = 0,
+    output = 0,
+    total,
+    cacheRead = 0,
+    cacheWrite = 0,
+    audioInput = 0,
+    reasoning = 0,
+  } = counts
   if (total === undefined) {
     if (reasoning > output) counts.output = output + reasoning
     return
@@ -109,7 +118,7 @@ function addApart(counts: TokenCounts): void {
   const missing = total - input - output
   if (missing <= 0) return
   if (missing === reasoning) counts.output = output + reasoning
-  else if (missing === cached) counts.input = input + cached
+  else if (missing === cached || missing === audioInput) counts.input = input + missing
   else if (missing === reasoning + cached) {
     counts.input = input + cached
     counts.output = output + reasoning

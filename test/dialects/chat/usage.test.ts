@@ -109,6 +109,16 @@ const rows: [name: string, raw: Json, buckets: Partial<Usage>][] = [
     { inputTokens: 10, cacheReadTokens: 20, cacheWriteTokens: 10, outputTokens: 5 },
   ],
   [
+    'audio outside (Mistral)',
+    {
+      prompt_tokens: 14,
+      completion_tokens: 20,
+      total_tokens: 284,
+      ...input({ cached_tokens: 9, audio_tokens: 250 }),
+    },
+    { inputTokens: 5, cacheReadTokens: 9, audioInputTokens: 250, outputTokens: 20 },
+  ],
+  [
     'caches and reasoning outside',
     {
       prompt_tokens: 10,
