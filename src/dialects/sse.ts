@@ -85,8 +85,9 @@ const newState = (maxEventCharacters: number): ParserState => ({
 /**
  * Server-sent events as WHATWG HTML §9.2.6 reads them: LF, CRLF or CR ends a line; a leading byte order mark, comments,
  * `id:` and `retry:` are skipped. More lenient than the standard: the final blank line may be missing, and blanks before
- * a field's name are skipped. Bare JSON between events (an error that a server wrote outside its own framing) is an
- * event, because without it a broken stream would look complete.
+ * a field's name are skipped. Bare JSON between events (an error that a server wrote outside its own framing) and a
+ * field `error:` (llama.cpp, recorded 2026) are events, because without them the reason would be lost, and a broken stream
+ * could look complete.
  */
 export function createSseParser(maxEventCharacters = MAX_EVENT_CHARACTERS): SseParser {
   const decoder = new TextDecoder()
@@ -221,6 +222,9 @@ function takeOtherLine(line: string, state: ParserState): void {
     append(line, state)
   } else if (trimmed !== line) {
     if (trimmed !== '') takeLine(trimmed, 0, trimmed.length, state)
+  } else if (line.startsWith('error:')) {
+    state.name = 'error'
+    append(valueBetween(line, 6, line.length), state)
   } else if (line === 'event') {
     state.name = ''
   } else if (line === 'data') {

@@ -55,6 +55,14 @@ const rows: [name: string, body: string, events: [name: string, data: string][]]
   ['a name behind its data', 'data: a\nevent: late\n\n', [['late', 'a']]],
   ['a name alone', 'event: ping\n\n', [['ping', '']]],
   ['comments, ids, retries', ': hello\n\nid: 7\nretry: 10\n: more\ndata: a\n:\n\n', [['', 'a']]],
+  [
+    'an error as a field of its own',
+    'data: a\n\nerror: {"error":{"message":"b"}}\n\n',
+    [
+      ['', 'a'],
+      ['error', '{"error":{"message":"b"}}'],
+    ],
+  ],
   ['fields of other names', 'data: a\nfoo: b\nbar\n\n', [['', 'a']]],
   ['a data field without a colon', 'data\n\n', [['', '']]],
   ['a byte order mark', '\ufeffdata: a\n\n', [['', 'a']]],
