@@ -91,12 +91,13 @@ const ROWS: readonly Row[] = [
   // Its context: OpenAI and vLLM `maximum context length`, Anthropic `prompt is too long`, Google `input token count`,
   // Bedrock `Input is too long`, Cohere `TOO_MANY_TOKENS`, Ollama, Perplexity, OpenRouter (all recorded 2025-26); Alibaba
   // `Range of input length` (QwenLM/qwen-code#98), Moonshot `model token limit` (kimi-cli#2011), llama.cpp, with 500 too
-  // (ggml-org/llama.cpp#15780, #19774), Azure `tokens_limit_reached` (dyad#1950), Cerebras (cline#5140), Zhipu `1261`.
+  // (ggml-org/llama.cpp#15780, #19774), Azure `tokens_limit_reached` (dyad#1950), Cerebras (cline#5140), Zhipu `1261`,
+  // Bedrock `Number of input tokens exceeds maximum length`, llama.cpp `too large to process` (recorded 2026).
   {
     statuses: [...REJECTED, 500],
     word: /context_(?:length|window|size)|too_many_(?:prompt_)?tokens|tokens_limit_reached|string_above_max_length|^1261$/,
     message:
-      /context[ _](?:length|window|size|limit)|maximum context|(?:prompt|input|request|messages)[^.]{0,40} (?:is |are )?too long|too many (?:prompt |input )?tokens|maximum number of tokens allowed|range of input length|model token limit|reduce the length of the messages|inputs` tokens \+/i,
+      /context[ _](?:length|window|size|limit)|maximum context|(?:prompt|input|request|messages)[^.]{0,40} (?:is |are )?too long|too many (?:prompt |input )?tokens|maximum number of tokens allowed|range of input length|input tokens exceeds? maximum|tokens\) is too large to process|model token limit|reduce the length of the messages|inputs` tokens \+/i,
     is: ['unsuitable', 'context_length_exceeded'],
   },
   // Its size: Anthropic `request_too_large`; Groq 413 and OpenAI 429 above the tokens per minute of an account, where
@@ -126,12 +127,13 @@ const ROWS: readonly Row[] = [
     is: ['unsuitable', 'not_found', 'endpoint'],
   },
   // DeepSeek `Model Not Exist`, Bedrock `The provided model identifier is invalid` and `reached the end of its life`
-  // (recorded 2025), `on-demand throughput isn’t supported` (terricain/aioboto3#352), AWS and OpenAI 403 `access to the model`.
+  // (recorded 2025), `on-demand throughput isn’t supported` (terricain/aioboto3#352), AWS and OpenAI 403 `access to the model`,
+  // DeepSeek `The supported API model names are` and OpenRouter `is not a valid model ID` (recorded 2026).
   {
     statuses: [400, 403, 404, 422],
     about: /\bmodel|deployment/i,
     message:
-      /\bnot exist\b|not found|not deployed|model identifier is invalid|end of its life|decommissioned|on-demand throughput|access to (?:the )?model|invalid model|model is not available/i,
+      /\bnot exist\b|not found|not deployed|model identifier is invalid|end of its life|decommissioned|on-demand throughput|access to (?:the )?model|invalid model|valid model id|supported (?:api )?model names|model is not available/i,
     is: ['unsuitable', 'not_found'],
   },
   // No flex capacity: Groq 498, OpenAI 429 `resource_unavailable` (their documentation of flex processing, 2026).
@@ -141,12 +143,14 @@ const ROWS: readonly Row[] = [
   // (cline#2643, microsoft/vscode#261278), vLLM `is not a multimodal model`
   // (dots.ocr#61), DeepSeek `unknown variant image_url` (vercel/ai#9179), OpenRouter and Xiaomi 404 `support image
   // input` (openclaw#99078), Bedrock `doesn't support` (amazon-bedrock-samples#608), Ollama `does not support tools`
-  // (ollama#14795), LM Studio `does not support images` (lmstudio-bug-tracker#362), Google `is not enabled for`.
+  // (ollama#14795), LM Studio `does not support images` (lmstudio-bug-tracker#362), Google `is not enabled for`, Bedrock
+  // `extraneous key`, OpenAI `expected to be either text or`, Anthropic's bounds of strict schemas (recorded 2026) and
+  // `Extra inputs are not permitted` (OpenHands/software-agent-sdk#1630, litellm#13609).
   {
     statuses: [400, 404, 501],
     word: /unsupported|not_?supported|unknown_parameter/,
     message:
-      /\bnot (?:currently |yet )?support(?:ed)?\b|\bunsupported\b|n['’]t support|endpoints found that support|unknown variant|not a multimodal model|unrecognized request argument|unknown parameter|cannot find field|not enabled for|must be a string|requires --|max_tokens is too large/i,
+      /\bnot (?:currently |yet )?support(?:ed)?\b|\bunsupported\b|n['’]t support|endpoints found that support|unknown variant|not a multimodal model|unrecognized request argument|unknown parameter|cannot find field|not enabled for|must be a string|requires --|max_tokens is too large|extraneous key|extra inputs are not permitted|expected to be either text or|too many (?:strict tools|optional parameters|parameters with union)|schema is too complex/i,
     is: ['unsuitable', 'invalid_request'],
   },
   // llama.cpp reports these with 500.
