@@ -38,15 +38,16 @@ const FREE: ReadonlySet<string> = new Set(
 `),
 )
 
+const LISTS: ReadonlySet<string> = new Set(words('contents parts tools functionDeclarations safetySettings'))
+
 /**
  * The body with every field of the API under its camelCase name; if both are set, the camelCase one counts. A plain text
- * as `contents` or `systemInstruction`, and a single entry instead of a list, are expanded.
+ * as `contents` or `systemInstruction`, and a single entry instead of a list (as Google takes it), are expanded.
  */
 export function canonicalBody(body: JsonObject): JsonObject {
   const canonical = renamed(body)
   const { contents, systemInstruction } = canonical
   if (isString(contents)) canonical.contents = [{ role: 'user', parts: [{ text: contents }] }]
-  else if (isObject(contents)) canonical.contents = [contents]
   if (isString(systemInstruction)) canonical.systemInstruction = { parts: [{ text: systemInstruction }] }
   return canonical
 }
@@ -66,8 +67,7 @@ function fieldOf(name: string, value: unknown): unknown {
   if (name === 'functionResponse' && isObject(value)) return responseOf(value)
   // Property names are the caller's; their values are schemas.
   if (name === 'properties' && isObject(value)) return mapped(value)
-  // Google accepts a single part without its list.
-  if (name === 'parts' && isObject(value)) return [renamed(value)]
+  if (LISTS.has(name) && isObject(value)) return [renamed(value)]
   return within(value)
 }
 

@@ -120,3 +120,18 @@ test('both spellings of a name are read alike', () => {
     toolConfig: { functionCallingConfig: { allowedFunctionNames: ['f'] } },
   })
 })
+
+test('a single entry stands for its list, as in the examples of Google', () => {
+  const single = {
+    contents: { parts: { text: 'Hi' } },
+    system_instruction: { parts: { text: 'Be brief.' } },
+    tools: { function_declarations: { name: 'f' } },
+    safety_settings: { category: 'C', threshold: 'T' },
+  }
+  expect(canonicalBody(single)).toEqual({
+    contents: [{ parts: [{ text: 'Hi' }] }],
+    systemInstruction: { parts: [{ text: 'Be brief.' }] },
+    tools: [{ functionDeclarations: [{ name: 'f' }] }],
+    safetySettings: [{ category: 'C', threshold: 'T' }],
+  })
+})
