@@ -105,11 +105,14 @@ function readAssistant(
   const thoughts = createThoughts()
   const parts: ContentPart[] = []
   const toolCalls: ToolCall[] = []
+  // Anthropic takes an id again in a later message (recorded 2026).
+  const own = new Set<string>()
   for (const [i, block] of content.entries()) {
     if (block.type === 'thinking' || block.type === 'redacted_thinking') thoughts.add(block)
-    else if (isCall(block)) toolCalls.push(readCall(block, `${at}[${i}]`, calls, keep))
+    else if (isCall(block)) toolCalls.push(readCall(block, `${at}[${i}]`, own, keep))
     else parts.push(...readBlock(block, `${at}[${i}]`, keep))
   }
+  for (const id of own) calls.add(id)
   return defined({
     role: 'assistant',
     content: parts.length > 0 ? plainest(parts) : null,
@@ -122,11 +125,10 @@ const isCall = (block: AssistantBlock): block is ToolUseBlock => block.type === 
 
 const CALL = new Set(['type', 'id', 'name', 'input', 'caller'])
 
-function readCall(block: ToolUseBlock, at: string, calls: Set<string>, keep: Keep): ToolCall {
+function readCall(block: ToolUseBlock, at: string, own: Set<string>, keep: Keep): ToolCall {
   const { id, name, input } = block
-  if (calls.has(id))
-    throw badRequest(`must be unique; ${quoted(id)} is the id of an earlier call`, `${at}.id`)
-  calls.add(id)
+  if (own.has(id)) throw badRequest(`must be unique; ${quoted(id)} is the id of an earlier call`, `${at}.id`)
+  own.add(id)
   const extra = keep.rest(restOf(block, CALL), 'messages.content')
   return defined({ id, name: shortName(name), arguments: JSON.stringify(input), extra })
 }

@@ -130,6 +130,21 @@ describe('messages', () => {
       ],
     ],
     [
+      'an id that comes again in a later turn',
+      [
+        assistant(CALL),
+        user({ type: 'tool_result', tool_use_id: 'toolu_1', content: 'one' }),
+        assistant({ ...CALL, name: 'g' }),
+        user({ type: 'tool_result', tool_use_id: 'toolu_1', content: 'two' }),
+      ],
+      [
+        { role: 'assistant', content: null, toolCalls: [{ id: 'toolu_1', name: 'f', arguments: '{"x":1}' }] },
+        { role: 'tool', content: 'one', toolCallId: 'toolu_1' },
+        { role: 'assistant', content: null, toolCalls: [{ id: 'toolu_1', name: 'g', arguments: '{"x":1}' }] },
+        { role: 'tool', content: 'two', toolCallId: 'toolu_1' },
+      ],
+    ],
+    [
       'a result of nothing',
       [assistant(CALL), user({ type: 'tool_result', tool_use_id: 'toolu_1' })],
       [
