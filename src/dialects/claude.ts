@@ -4,6 +4,7 @@ import { isObject, isString, parseObject } from '../core/json.ts'
 import type { Effort, InferenceRequest, Message, Reasoning, Sampling, ToolChoice } from '../core/request.ts'
 import { words } from '../core/words.ts'
 import type { Drop } from './dropped.ts'
+import { isNoArguments } from './json-text.ts'
 import { asksToReason, effortWithin, isOff, mayReason } from './reasoning.ts'
 import { hasThoughts } from './thoughts.ts'
 
@@ -184,7 +185,7 @@ export function turnsOf(
 
 /** The input of a call is an object. Invalid JSON is kept under the key that Anthropic's documentation names. */
 export function inputOf(json: string): JsonObject {
-  if (json.trim() === '') return {}
+  if (isNoArguments(json)) return {}
   return parseObject(json) ?? { INVALID_JSON: json }
 }
 

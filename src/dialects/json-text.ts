@@ -28,6 +28,12 @@ export function endOfString(text: string, from: number): number {
   return -1
 }
 
+/** Llama at Groq and Cohere's models write `null` if a function has no parameters (recorded 2025-26). */
+export const isNull = (json: string): boolean => json.trim() === 'null'
+
+/** Complete arguments of a call without any. */
+export const isNoArguments = (json: string): boolean => json.trim() === '' || isNull(json)
+
 /** Detects the end of JSON text that arrives in pieces, reading each character once. */
 export interface JsonEnd {
   push(piece: string): void

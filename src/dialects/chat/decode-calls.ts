@@ -2,7 +2,7 @@ import { UpstreamError } from '../../core/errors.ts'
 import type { InferenceEvent, JsonObject } from '../../core/events.ts'
 import { newToolCallId } from '../../core/ids.ts'
 import { isObject, isString, isText, restOf, textOf } from '../../core/json.ts'
-import { createJsonEnd, type JsonEnd } from '../json-text.ts'
+import { createJsonEnd, isNull, type JsonEnd } from '../json-text.ts'
 import { checkCalls } from '../reply-decoder.ts'
 
 /** The tool calls of one choice, put together from fragments of any provider's making. */
@@ -39,11 +39,16 @@ interface Fragment {
   id: string
   name: string
   json: string
+  /** False: a custom tool, whose input is text. */
+  isFunction: boolean
   extra: JsonObject | undefined
 }
 
 const KNOWN: ReadonlySet<string> = new Set(['index', 'id', 'type', 'function', 'custom'])
 const KNOWN_FUNCTION: ReadonlySet<string> = new Set(['name', 'arguments'])
+
+/** What such a call has beside its name and arguments. */
+const LEGACY = { index: undefined, id: '', isFunction: true, extra: undefined }
 
 export function createToolCalls(choice: number): ToolCalls {
   const calls: Call[] = []
@@ -110,7 +115,7 @@ export function createToolCalls(choice: number): ToolCalls {
       }
     },
     addLegacy(raw, events) {
-      const fragment = { index: undefined, id: '', extra: undefined, ...readCall(raw, 'arguments') }
+      const fragment = { ...LEGACY, ...readCall(raw, 'arguments') }
       if (fragment.name === '' && fragment.json === '') return
       legacy ??= open()
       add(legacy, fragment, events)
@@ -138,10 +143,11 @@ const newCall = (index: number): Call => ({
 function extend(call: Call, fragment: Fragment, choice: number, events: InferenceEvent[]): void {
   if (call.name === '') call.name = fragment.name
   call.extra ??= fragment.extra
-  call.json += fragment.json
   call.end.push(fragment.json)
+  const json = call.json === '' && fragment.isFunction && isNull(fragment.json) ? '' : fragment.json
+  call.json += json
   if (call.hasStarted) {
-    pushArguments(call, fragment.json, choice, events)
+    pushArguments(call, json, choice, events)
     return
   }
   // Held back until it has a name: a start carries id and name, and comes before any argument.
@@ -177,7 +183,7 @@ function readFragment(raw: unknown): Fragment | undefined {
   const index = Number.isSafeInteger(raw['index']) ? Number(raw['index']) : undefined
   const id = textOf(raw['id'])
   if (index === undefined && id === '' && name === '' && json === '') return undefined
-  return { index, id, name, json, extra: extraOf(raw) }
+  return { index, id, name, json, isFunction: !isCustom, extra: extraOf(raw) }
 }
 
 function readCall(raw: unknown, argumentsField: string): { name: string; json: string } {

@@ -3,6 +3,7 @@ import type { InferenceEvent, JsonObject, UrlCitation } from '../../core/events.
 import { newToolCallId } from '../../core/ids.ts'
 import { asFilledText, asText, fieldsOf, isObject, isString, objectsIn } from '../../core/json.ts'
 import { urlCitation } from '../citation.ts'
+import { isNull } from '../json-text.ts'
 import { checkCalls } from '../reply-decoder.ts'
 import { characterPlaces } from '../text-places.ts'
 import { REASONING_FORMAT } from './build-messages.ts'
@@ -99,7 +100,7 @@ export function addArguments(
   const call = calls.get(at)
   const args = fieldsOf(fieldsOf(raw)['function'])['arguments']
   const json = isObject(args) ? JSON.stringify(args) : args
-  if (call === undefined || !isString(json) || json === '') return
+  if (call === undefined || !isString(json) || json === '' || (!call.hasArguments && isNull(json))) return
   call.hasArguments = true
   events.push({ type: 'tool-call-delta', choice: 0, index: call.index, json })
 }

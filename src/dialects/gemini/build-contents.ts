@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { isObject, parseJson } from '../../core/json.ts'
 import type { Message, ToolCall } from '../../core/request.ts'
 import type { Drop } from '../dropped.ts'
+import { isNoArguments } from '../json-text.ts'
 import { dropExtra, dropMark, isMark, writePart } from './build-parts.ts'
 import type { Generation } from './build-thinking.ts'
 import { FOREIGN_CALL, type Replayed, replayedOf } from './signatures.ts'
@@ -151,7 +152,7 @@ function writeCalls(
 const writeId = (id: string): JsonObject => (/^call_[0-9a-f]{32}$/.test(id) || id === '' ? {} : { id })
 
 function argumentsOf(call: ToolCall, drop: Drop): JsonObject {
-  if (call.arguments.trim() === '') return {}
+  if (isNoArguments(call.arguments)) return {}
   const value = parseJson(call.arguments)
   if (isObject(value)) return value
   drop('messages.tool_calls.arguments')

@@ -3,6 +3,7 @@ import type { Annotation, InferenceEvent, JsonObject } from '../../core/events.t
 import { asObject, fieldsOf, isObject, isString, parseUnchecked } from '../../core/json.ts'
 import type { ReplyContext } from '../../core/result.ts'
 import { isFileCitation, placeOf } from '../citation.ts'
+import { isNoArguments } from '../json-text.ts'
 import { longNames } from '../tool-names.ts'
 import { isOwnDetail, joinedDetails, sealDetails } from './signatures.ts'
 
@@ -171,7 +172,7 @@ function callParts(
 const MOST_SHOWN = 1_000
 
 function argumentsOf(json: string): JsonObject | undefined {
-  return json.trim() === '' ? {} : asObject(parseUnchecked(json))
+  return isNoArguments(json) ? {} : asObject(parseUnchecked(json))
 }
 
 interface Citation {

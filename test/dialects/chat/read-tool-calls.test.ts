@@ -151,6 +151,21 @@ describe('tool calls', () => {
       [['a', 'f', '{}']],
     ],
     [
+      'the word null as arguments',
+      [
+        calls({ index: 0, id: 'a', function: { name: 'f', arguments: 'null' } }),
+        calls({ index: 1, id: 'b', function: { name: 'g', arguments: '{"x":' } }),
+        calls({ index: 1, function: { arguments: 'null' } }),
+        calls({ index: 1, function: { arguments: '}' } }),
+        calls({ index: 2, id: 'c', type: 'custom', custom: { name: 'sql', input: 'null' } }),
+      ],
+      [
+        ['a', 'f', '{}'],
+        ['b', 'g', '{"x":null}'],
+        ['c', 'sql', 'null'],
+      ],
+    ],
+    [
       'arguments as an object',
       [calls({ index: 0, id: 'a', function: { name: 'f', arguments: { x: [1] } } })],
       [['a', 'f', '{"x":[1]}']],

@@ -137,6 +137,12 @@ test('events of unknown types and debug are skipped; a reply may end without a r
   expect(finishes).toEqual([{ choice: 0, reason: 'stop', native: null }])
 })
 
+test('the word null as arguments is a call without any', async () => {
+  const tool_calls = [{ id: 'a', type: 'function', function: { name: 'f', arguments: 'null' } }]
+  const { calls } = await readBody({ id: 'c', message: { tool_calls }, finish_reason: 'TOOL_CALL' })
+  expect(calls).toEqual([{ id: 'a', name: 'f', arguments: '{}' }])
+})
+
 test('a toxic answer is filtered content', async () => {
   const { finishes } = await readBody({
     id: 'c',

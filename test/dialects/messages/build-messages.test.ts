@@ -154,7 +154,7 @@ describe('messages', () => {
           {
             role: 'assistant',
             content: 'I look.',
-            tool_calls: [call('a:1', '{"x":1}'), call('b', ''), call('c', '{"x')],
+            tool_calls: [call('a:1', '{"x":1}'), call('b', 'null'), call('c', '{"x')],
           },
           { role: 'tool', tool_call_id: 'a:1', content: 'one' },
           {
