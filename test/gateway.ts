@@ -54,7 +54,7 @@ export interface GatewayOptions {
   now?: () => number
   /** Credentials to seal and store before the start. */
   credentials?: CredentialFields[]
-  /** Takes every line of the log; absent: there is none. */
+  /** Takes every line of the log; absent: no log. */
   log?(line: string): void
   /** Whether the disk has room; absent: always. */
   hasDiskSpace?(): boolean

@@ -76,7 +76,7 @@ export function forReplies(
   describe.skipIf(!hasTranscripts)('recorded replies', () => define(TRANSCRIPTS))
 }
 
-/** All exchanges of a folder; empty where it is absent, which the console is told. */
+/** All exchanges of a folder; empty if the folder is absent, which is logged. */
 export function loadRecordings(folder: string): Recording[] {
   const index = join(folder, 'EXPECTED.json')
   if (!existsSync(index)) {

@@ -9,7 +9,7 @@ export interface ReplyForm {
   cuts?: readonly number[] | 'every'
   /** How the body ends. `open`: never; only leaving it helps. */
   ending?: 'clean' | 'reset' | 'open'
-  /** Told when the reader leaves before the end. */
+  /** Called if the reader cancels before the end. */
   onLeave?: () => void
 }
 

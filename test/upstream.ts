@@ -1,4 +1,4 @@
-/** A provider that does as it is told, on a real socket of loopback. */
+/** A scripted provider, on a real socket of loopback. */
 
 interface Seen {
   path: string
@@ -26,7 +26,7 @@ export function startUpstream(): FakeUpstream {
     hostname: '127.0.0.1',
     port: 0,
     idleTimeout: 60,
-    // A stream that is told to break does so quietly.
+    // A stream that is scripted to break is not an error of the test.
     error: () => new Response(null, { status: 500 }),
     async fetch(request) {
       const body = await request.json()

@@ -42,7 +42,7 @@ describe('a folder that a suite leaves', () => {
   }
 })
 
-/** Whoever opens a ledger: a gateway in the test's own process verifies when it is stopped. */
+/** A gateway in the test's own process verifies its ledger when it is stopped. */
 const OPENS = /\b(?:openDatabase|openMigrated|openLedger|startServer|makeFolder)\(/
 const REMOVES = /\brm(?:Sync)?\([^()]*(?:\([^()]*\))?[^()]*recursive/
 /** These break files of databases, or hold none with a ledger in it. */

@@ -5,7 +5,7 @@ import { verifyFile } from '../src/ledger/verify.ts'
 
 /**
  * Removes a folder of a test, and throws where a ledger in it, at whatever depth, does not add up to the nano-dollar:
- * no suite may leave one that does not. Whoever has it open closes it before.
+ * no suite may leave one that does not. Close the ledger first.
  */
 export function removeVerified(folder: string): void {
   const differences: string[] = []

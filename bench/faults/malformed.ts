@@ -82,7 +82,7 @@ export const malformedStreams: Step = async ({ start }) => {
   // It still serves.
   world.provider('crlf', 0).behave(streams(streamEvents('crlf')))
   if (textIn((await world.ask('crlf', { isStream: true })).body) !== textOf('crlf'))
-    faults.push('it serves no more')
+    faults.push('it no longer answers')
   await world.stop()
   return [faultless(`F3 malformed streams: the text byte for byte, or an error`, SHAPES.length + 1, faults)]
 }

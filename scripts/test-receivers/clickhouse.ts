@@ -92,7 +92,7 @@ async function check(url: string): Promise<string[]> {
   const nowhere = await deliver('clickhouse', configFor(url, { database: 'nowhere' }))
   equal('a missing database', nowhere.outcome, 'retry')
   return [
-    'a missing table and a missing database are told from each other',
+    'a missing table and a missing database have different errors',
     'the table is created by the statement of the message',
     'three generations are inserted and read back: times, exact costs, JSON, half characters',
     'a repeat adds no row to a query with FINAL',

@@ -77,7 +77,7 @@ async function check(endpoint: string, bucket: string): Promise<string[]> {
   )
   return [
     'signatures are accepted for names with blanks, "+", "(" and quotes; a wrong secret, key or region is refused',
-    'a missing bucket is told from a refusal',
+    'a missing bucket and a refusal have different errors',
     'a repeat overwrites its object, another batch has its own',
     'objects are gzipped lines, a generation each',
   ]

@@ -42,7 +42,7 @@ test('each change of a key is one entry: who, what, from where, before and after
   now += 1000
   await manage('DELETE', `/keys/${hash}`)
 
-  const told = await entries(`resource_id=${hash}`)
+  const logged = await entries(`resource_id=${hash}`)
   const common = {
     actor: {
       type: 'key',
@@ -55,7 +55,7 @@ test('each change of a key is one entry: who, what, from where, before and after
     user_agent: 'audit-test/1',
   }
   const settings = { name: 'renamed', limit: null, disabled: false }
-  expect(told).toMatchObject([
+  expect(logged).toMatchObject([
     {
       ...common,
       action: 'key.delete',
@@ -72,9 +72,9 @@ test('each change of a key is one entry: who, what, from where, before and after
     { ...common, action: 'key.create', before: null, after: { name: 'first', limit: 2.5, workspace_id } },
   ])
   // An update names what changed and nothing else.
-  expect(Object.keys(objectOf(told[1]?.['after']))).toEqual(['name', 'limit'])
-  expect(told[2]?.['request_id']).toBe(made.headers.get('x-request-id'))
-  expect(JSON.stringify(told)).not.toContain(String(key))
+  expect(Object.keys(objectOf(logged[1]?.['after']))).toEqual(['name', 'limit'])
+  expect(logged[2]?.['request_id']).toBe(made.headers.get('x-request-id'))
+  expect(JSON.stringify(logged)).not.toContain(String(key))
 })
 
 test('a rejected change, or one without effect, leaves no entry', async () => {

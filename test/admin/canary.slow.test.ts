@@ -35,16 +35,16 @@ const upstream = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
   async fetch(request) {
-    const said = `${request.headers.get('authorization')} ${request.url} ${await request.text()}`
-    const status = said.includes('fail-500') ? 500 : said.includes('fail-400') ? 400 : 401
-    if (!said.includes('fail-')) return Response.json(completion(said))
-    return Response.json({ error: { message: `You sent ${said}`, code: said } }, { status })
+    const received = `${request.headers.get('authorization')} ${request.url} ${await request.text()}`
+    const status = received.includes('fail-500') ? 500 : received.includes('fail-400') ? 400 : 401
+    if (!received.includes('fail-')) return Response.json(completion(received))
+    return Response.json({ error: { message: `You sent ${received}`, code: received } }, { status })
   },
 })
-const completion = (said: string) => ({
+const completion = (received: string) => ({
   id: 'up-1',
   model: 'tide',
-  choices: [{ index: 0, message: { role: 'assistant', content: said }, finish_reason: 'stop' }],
+  choices: [{ index: 0, message: { role: 'assistant', content: received }, finish_reason: 'stop' }],
   usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
 })
 

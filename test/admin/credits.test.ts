@@ -58,14 +58,14 @@ runScenarios('credits', () => handler, [
     body: '{',
     status: 403,
   },
-  refused('nothing said', {}, 'total_credits'),
+  refused('an empty body', {}, 'total_credits'),
   refused('below nothing', { total_credits: -0.01 }, 'total_credits'),
   refused('more than can be counted', { total_credits: 9_007_200 }, 'total_credits'),
   refused('an unknown field', { total_credits: 1, total: 2 }, 'total'),
 ])
 
 describe('the allowance', () => {
-  test('there is none at first, and usage is that of all workspaces', async () => {
+  test('is not set at first, and usage is that of all workspaces', async () => {
     await spend(gateway, hashKey(API_KEY), 1_500_000_000)
     await spend(gateway, hashKey(otherKey), 500_000_001)
     expect((await manage('GET')).json).toEqual({
@@ -85,7 +85,7 @@ describe('the allowance', () => {
       ])
       expect(reply.text).toContain('$2.000000001 is used')
     }
-    // What fits is let through to the provider, which nobody answers for.
+    // What fits is sent to the provider, which is not there.
     expect((await ask(API_KEY, 16)).status).toBe(502)
     await manage('PUT', { total_credits: 0 })
     expect((await ask(API_KEY, 16)).status).toBe(402)

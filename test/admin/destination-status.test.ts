@@ -140,7 +140,7 @@ describe('a replay', () => {
     expect([reply.status, reply.text]).toEqual([status, expect.stringContaining(words)])
   })
 
-  test('of what the destination takes no more, or of a disabled one, is a 409 that says why', async () => {
+  test('of generations too old for the destination, or of a disabled one, is a 409 that says why', async () => {
     const config = { apiKey: 'key-0123456789', mlApp: 'a' }
     const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }
     const { id } = await makeDestination(admin, { type: 'datadog', config })

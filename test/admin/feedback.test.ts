@@ -51,7 +51,7 @@ runScenarios('feedback and content', () => handler, [
   },
 ])
 
-test('feedback is kept beside a generation of the own workspace', async () => {
+test('feedback on a generation of the same workspace is stored', async () => {
   const body = { generation_id: id, category: 'incoherence', comment: 'a'.repeat(1000) }
   expect((await say(API_KEY, body)).json).toEqual({ data: { success: true } })
   expect((await say(MANAGEMENT_KEY, { generation_id: id, category: 'billing' })).status).toBe(200)
@@ -71,13 +71,13 @@ test('feedback is kept beside a generation of the own workspace', async () => {
 
 test('another workspace learns nothing of a generation', async () => {
   const unknown = newGenerationId()
-  const told = [
+  const replies = [
     await say(otherKey, { generation_id: id, category: 'other' }),
     await say(otherKey, { generation_id: unknown, category: 'other' }),
     await content(otherKey, id),
     await content(otherKey, unknown),
   ]
-  for (const reply of told) {
+  for (const reply of replies) {
     expect(reply).toMatchObject({
       status: 404,
       json: { error: { message: 'There is no generation with this id' } },

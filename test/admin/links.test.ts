@@ -7,7 +7,7 @@ import { startGateway } from '../gateway.ts'
 import { call, type Reply } from '../scenario.ts'
 import { dataOf, join, listOf, manage as manageAt, openBrowser, PASSWORD } from './people.ts'
 
-/** What lets a person in once lets nobody in twice, nor after it has lost its meaning. */
+/** A link signs one person in once, and not at all once it has expired or was replaced. */
 
 const gateway = await gatewayOfFile()
 const handler = createApp(gateway.deps)

@@ -127,7 +127,7 @@ describe('overrides of a model over the API', () => {
         message: `aliases[1]: "${alias}" is an alias of ${owner} already`,
       })
     }
-    // Said again of the same model it stays, by whichever of its names.
+    // Declared again for the same model, by any of its names, an alias stays.
     expect((await put({ id: 'openai/gpt-4o', aliases: ['ours/best', 'more'] })).status).toBe(200)
     expect((await put({ id: 'openai/gpt-4o', provider: 'openai', aliases: ['ours/best'] })).status).toBe(200)
     expect(await modelOf('ours/best')).toMatchObject({ id: 'openai/gpt-4o' })

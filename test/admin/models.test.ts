@@ -147,7 +147,7 @@ describe('POST /models/refresh', () => {
     })
   })
 
-  test('what held at a time explains a generation of then', async () => {
+  test('the prices of a time explain a generation of that time', async () => {
     now += DAY
     await refresh({ document: cheaper })
     const promptAt = async (at: string): Promise<unknown> => {
@@ -230,26 +230,26 @@ describe('POST /models/refresh', () => {
 
 describe('the schedule', () => {
   const started = (every: 'off' | 'daily' | 'weekly') => {
-    const told: string[] = []
-    const tell = (_: object, message: string) => void told.push(message)
+    const lines: string[] = []
+    const record = (_: object, message: string) => void lines.push(message)
     let look = async (): Promise<void> => undefined
     const { stop } = scheduleRefresh({
       ...gateway.deps.refresh,
       every,
-      log: { info: tell, warn: tell, error: tell },
+      log: { info: record, warn: record, error: record },
       repeat: (given) => {
         look = given
-        return () => void told.push('stopped')
+        return () => void lines.push('stopped')
       },
     })
-    return { told, look: () => look(), stop }
+    return { lines, look: () => look(), stop }
   }
 
   test('off looks at nothing', async () => {
-    const { told, look, stop } = started('off')
+    const { lines, look, stop } = started('off')
     await look()
     stop()
-    expect(told).toEqual([])
+    expect(lines).toEqual([])
   })
 
   test('refreshes when it is due', async () => {
@@ -262,30 +262,30 @@ describe('the schedule', () => {
           groq: [factModel('openai/gpt-oss-120b')],
         }),
       )
-    const { told, look, stop } = started('daily')
+    const { lines, look, stop } = started('daily')
     now += DAY - 1
     await look()
-    expect(told).toEqual([])
+    expect(lines).toEqual([])
     now += 1
     await look()
-    expect(told).toEqual(['the catalogue of models was refreshed'])
+    expect(lines).toEqual(['the catalogue of models was refreshed'])
     expect(await promptOf('openai/gpt-4o')).toBe('0.000001')
     await look()
-    expect(told.length).toBe(1)
+    expect(lines.length).toBe(1)
     stop()
-    expect(told.at(-1)).toBe('stopped')
+    expect(lines.at(-1)).toBe('stopped')
   })
 
   test('does not apply a document that would remove many models or that fails, and logs both', async () => {
-    const { told, look } = started('weekly')
+    const { lines, look } = started('weekly')
     await look()
-    expect(told.at(-1)).toContain('would remove many models')
+    expect(lines.at(-1)).toContain('would remove many models')
     served = () => new Response('', { status: 500 })
     await look()
-    expect(told.length).toBe(1)
+    expect(lines.length).toBe(1)
     now += DAY
     await look()
-    expect(told.at(-1)).toContain('was not refreshed: No facts came from')
+    expect(lines.at(-1)).toContain('was not refreshed: No facts came from')
     expect(await promptOf('openai/gpt-4o')).toBe('0.0000025')
   })
 })

@@ -60,7 +60,7 @@ export const manage = (
     ...(headers ? { headers } : {}),
   })
 
-/** Invites somebody, who accepts in a browser of their own. */
+/** Invites a person, who accepts in a browser of their own. */
 export async function join(
   handler: () => Handler,
   email: string,

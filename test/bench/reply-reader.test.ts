@@ -59,7 +59,7 @@ describe('a reply framed by', () => {
   })
 })
 
-test('replies that arrive together are told apart', () => {
+test('replies that arrive together are separated', () => {
   const { replies } = readAll([Buffer.from(byLength + chunked + empty)])
   expect(replies.map((reply) => reply.status)).toEqual([200, 200, 204])
 })

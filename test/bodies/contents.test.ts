@@ -8,7 +8,7 @@ import { startSweeping, sweep } from '../../src/bodies/sweep.ts'
 import type { ContentLog, EndedContent, GenerationContent } from '../../src/core/generation-content.ts'
 import { makeSealer } from '../../src/db/seal.ts'
 import { usedBytes } from '../../src/db/space.ts'
-import { DAY_MS, response, START, type Store, said, startStore } from './fixture.ts'
+import { DAY_MS, response, START, type Store, startStore, turnOf } from './fixture.ts'
 
 let started: Store
 let store: ContentStore
@@ -78,7 +78,7 @@ describe('a content', () => {
     expect(onDisk().includes(CANARY)).toBe(false)
   })
 
-  test('of another workspace is as unknown as one that never was, queued or kept', async () => {
+  test('of another workspace is unknown, queued or stored', async () => {
     log.add(ended(1))
     expect(await log.find(idOf(1), 'workspace-b')).toBeNull()
     await log.close()
@@ -154,17 +154,17 @@ describe('the queue', () => {
   })
 })
 
-test('what is lost is told at once, and what comes after it in one line', async () => {
-  const said = Promise.withResolvers<void>()
+test('lost contents are logged at once, and further ones in one line', async () => {
+  const warned = Promise.withResolvers<void>()
   log = logWith({
     onLost(_, contents) {
       lost.push(contents)
-      said.resolve()
+      warned.resolve()
     },
   })
   started.bodies.file.run('PRAGMA query_only = ON')
   for (let n = 0; n < 64 * 5; n++) log.add(ended(n))
-  await said.promise
+  await warned.promise
   expect(lost).toEqual([64])
   await log.close()
   started.bodies.file.run('PRAGMA query_only = OFF')
@@ -172,7 +172,7 @@ test('what is lost is told at once, and what comes after it in one line', async 
 })
 
 describe('retention', () => {
-  test('what has expired is gone before it is swept, and nothing is left of it after', async () => {
+  test('expired contents cannot be read before the sweep, and the sweep deletes all of them', async () => {
     log.add(ended(1, noise(100_000)))
     await log.close()
     const piece = () =>
@@ -221,7 +221,7 @@ describe('the bound of the file', () => {
   })
 
   test('stored responses stay, whatever they take', async () => {
-    for (let n = 10; n < 20; n++) await started.store.keep(response(String(n)), said(noise(60_000)))
+    for (let n = 10; n < 20; n++) await started.store.keep(response(String(n)), turnOf(noise(60_000)))
     for (let n = 0; n < 5; n++) log.add(ended(n))
     await log.close()
     const swept = await sweep(started.bodies, START, { mostBytes: 500_000 })
@@ -229,16 +229,16 @@ describe('the bound of the file', () => {
     expect(swept.overBytes).toBeGreaterThan(0)
     expect(ids()).toEqual([])
     expect(await started.store.find('resp_10', 'workspace-a')).not.toBeNull()
-    const told = Promise.withResolvers<unknown>()
+    const firstSweep = Promise.withResolvers<unknown>()
     const sweeping = startSweeping(started.bodies, {
       now: () => START,
       retentionMs: DAY_MS,
       mostBytes: 500_000,
       deletedWorkspaces: async () => [],
-      onSwept: told.resolve,
-      onError: told.reject,
+      onSwept: firstSweep.resolve,
+      onError: firstSweep.reject,
     })
-    expect(await told.promise).toMatchObject({ overBytes: swept.overBytes })
+    expect(await firstSweep.promise).toMatchObject({ overBytes: swept.overBytes })
     await sweeping.stop()
   })
 

@@ -63,7 +63,7 @@ export const response = (digits: string, more: Partial<StoredResponse> = {}): St
 
 const NO_IDS: readonly string[] = []
 
-export const said = (text: string) => ({
+export const turnOf = (text: string) => ({
   reply: { object: 'response', output: [{ type: 'message', content: text }] },
   input: [{ type: 'message', role: 'user', content: text }],
   itemIds: NO_IDS,

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Swept, startSweeping, sweep } from '../../src/bodies/sweep.ts'
 import { RESPONSE_STATUSES, type ResponseStatus } from '../../src/core/response-status.ts'
-import { DAY_MS, response, START, type Store, said, startStore } from './fixture.ts'
+import { DAY_MS, response, START, type Store, startStore, turnOf } from './fixture.ts'
 
 let started: Store
 beforeEach(() => {
@@ -28,17 +28,17 @@ const sizes: [what: string, text: string][] = [
 ]
 test.each(sizes)('%s is given back as it was, and is nowhere in clear', async (_, text) => {
   const kept = response('01')
-  await started.store.keep(kept, { ...said(text), itemIds: ['msg_1'] })
+  await started.store.keep(kept, { ...turnOf(text), itemIds: ['msg_1'] })
   expect(await found(kept.id)).toEqual(kept)
   const { reply, input, clearBytes } = await started.store.open(kept)
-  expect({ reply, input }).toEqual({ reply: said(text).reply, input: said(text).input })
+  expect({ reply, input }).toEqual({ reply: turnOf(text).reply, input: turnOf(text).input })
   expect(clearBytes).toBe(Buffer.byteLength(JSON.stringify(reply)) + Buffer.byteLength(JSON.stringify(input)))
   expect(onDisk().includes(CANARY)).toBe(false)
   expect(onDisk().includes(kept.id)).toBe(true)
 })
 
 test('a long text takes less room than it has', async () => {
-  await started.store.keep(response('01'), said('again and '.repeat(20_000)))
+  await started.store.keep(response('01'), turnOf('again and '.repeat(20_000)))
   const rows = started.bodies.file
     .query<{ clear_bytes: number; sealed: number }, []>(
       'SELECT clear_bytes, length(sealed) AS sealed FROM response_parts',
@@ -50,7 +50,7 @@ test('a long text takes less room than it has', async () => {
 
 test('another workspace knows nothing of it', async () => {
   const kept = response('01')
-  await started.store.keep(kept, { ...said('x'), itemIds: ['msg_1'] })
+  await started.store.keep(kept, { ...turnOf('x'), itemIds: ['msg_1'] })
   expect(await found(kept.id, 'workspace-b')).toBeNull()
   expect(await started.store.withItem('msg_1', 'workspace-b')).toEqual([])
   expect(await started.store.remove(kept.id, 'workspace-b')).toBe(false)
@@ -59,8 +59,8 @@ test('another workspace knows nothing of it', async () => {
 
 test('what is moved to another row, workspace or part is not opened', async () => {
   const [one, two] = [response('01'), response('02', { workspaceId: 'workspace-b' })]
-  await started.store.keep(one, said('one'))
-  await started.store.keep(two, said('two'))
+  await started.store.keep(one, turnOf('one'))
+  await started.store.keep(two, turnOf('two'))
   await expect(started.store.open({ ...one, workspaceId: 'workspace-b' })).rejects.toThrow(
     'belongs elsewhere',
   )
@@ -70,9 +70,9 @@ test('what is moved to another row, workspace or part is not opened', async () =
   await expect(started.store.open(one)).rejects.toThrow('belongs elsewhere')
 })
 
-test('another secret key is told by name, and opens nothing', async () => {
+test('another secret key is named by its id, and opens nothing', async () => {
   const kept = response('01')
-  await started.store.keep(kept, said(CANARY))
+  await started.store.keep(kept, turnOf(CANARY))
   const opening = started.withKey(2).open(kept)
   await expect(opening).rejects.toThrow(/was made with secret key [0-9a-f]{8}; this one is [0-9a-f]{8}/)
   await expect(opening).rejects.not.toThrow(CANARY)
@@ -86,10 +86,10 @@ describe('a status', () => {
 
   test.each(all)('%s → %s is written only where the table allows it', async (from, to) => {
     const kept = response('01', { status: from })
-    await started.store.keep(kept, said('before'))
+    await started.store.keep(kept, turnOf('before'))
     const moved = await started.store.advance(kept.id, {
       status: to,
-      reply: { said: 'after' },
+      reply: { text: 'after' },
       itemIds: ['msg_2'],
       model: 'lab/other',
     })
@@ -98,8 +98,8 @@ describe('a status', () => {
       moved ? { status: to, model: 'lab/other' } : { status: from, model: 'lab/tiny' },
     )
     const { reply, input } = await started.store.open(kept)
-    expect(reply).toEqual(moved ? { said: 'after' } : said('before').reply)
-    expect(input).toEqual(said('before').input)
+    expect(reply).toEqual(moved ? { text: 'after' } : turnOf('before').reply)
+    expect(input).toEqual(turnOf('before').input)
     expect(await started.store.withItem('msg_2', 'workspace-a')).toHaveLength(moved ? 1 : 0)
   })
 
@@ -109,7 +109,7 @@ describe('a status', () => {
 
   test('that is not final is found at the next start', async () => {
     for (const [index, status] of RESPONSE_STATUSES.entries())
-      await started.store.keep(response(`0${index}`, { status }), said('x'))
+      await started.store.keep(response(`0${index}`, { status }), turnOf('x'))
     const unfinished = await started.store.unfinished()
     expect(unfinished.map(({ status }) => status).sort()).toEqual(['in_progress', 'queued'])
   })
@@ -118,7 +118,7 @@ describe('a status', () => {
 test('an item is found in the newest responses that hold it', async () => {
   for (const digits of ['01', '02', '03'])
     await started.store.keep(response(digits), {
-      ...said(digits),
+      ...turnOf(digits),
       itemIds: ['msg_1', 'msg_1', `own_${digits}`],
     })
   const holders = async (id: string) => (await started.store.withItem(id, 'workspace-a')).map((one) => one.id)
@@ -130,7 +130,7 @@ test('an item is found in the newest responses that hold it', async () => {
 
 test('events are read stretch by stretch, from any of them', async () => {
   const kept = response('01', { streamed: true })
-  await started.store.keep(kept, said('x'))
+  await started.store.keep(kept, turnOf('x'))
   await started.store.addEvents(kept, { first: 0, last: 2, text: CANARY })
   await started.store.addEvents(kept, { first: 3, last: 3, text: 'three' })
   const from = async (sequence: number) => (await started.store.eventsFrom(kept, sequence))?.text ?? null
@@ -142,10 +142,10 @@ test('events are read stretch by stretch, from any of them', async () => {
 })
 
 describe('retention', () => {
-  test('what has expired is gone before it is swept, and nothing is left of it after', async () => {
+  test('an expired response cannot be read before the sweep, and the sweep deletes all of it', async () => {
     const [old, young] = [response('01'), response('02', { expiresAt: START + 60 * DAY_MS })]
-    await started.store.keep(old, { ...said('old'), itemIds: ['msg_1'] })
-    await started.store.keep(young, said('young'))
+    await started.store.keep(old, { ...turnOf('old'), itemIds: ['msg_1'] })
+    await started.store.keep(young, turnOf('young'))
     started.at = START + 30 * DAY_MS
     expect([await found(old.id), await found(young.id)]).toEqual([null, young])
     expect(await started.store.withItem('msg_1', 'workspace-a')).toEqual([])
@@ -159,8 +159,8 @@ describe('retention', () => {
     ])
   })
 
-  test('what a later answer rests on is kept as long as that', async () => {
-    await started.store.keep(response('01'), said('x'))
+  test('a response is stored as long as the last one that continues it', async () => {
+    await started.store.keep(response('01'), turnOf('x'))
     await started.store.keepUntil(['resp_01'], START + 45 * DAY_MS)
     expect((await found('resp_01'))?.expiresAt).toBe(START + 45 * DAY_MS)
     // Neither shortened, nor written again for an hour more.
@@ -172,7 +172,7 @@ describe('retention', () => {
   test('deleting is real: the sealed bytes are in neither the file nor its log, and the room is given back', async () => {
     const kept = response('01')
     const noise = Buffer.from(crypto.getRandomValues(new Uint8Array(200_000))).toString('base64')
-    await started.store.keep(kept, said(noise))
+    await started.store.keep(kept, turnOf(noise))
     const sealed = started.bodies.file
       .query<{ sealed: Uint8Array }, []>('SELECT sealed FROM response_parts')
       .all()
@@ -191,7 +191,7 @@ describe('retention', () => {
     for (let n = 0; n < 120; n++) {
       const of = n % 2 === 0 ? 'workspace-a' : 'workspace-b'
       await started.store.keep(response(String(1000 + n), { workspaceId: of }), {
-        ...said('x'),
+        ...turnOf('x'),
         itemIds: [`one_${n}`, `two_${n}`],
       })
     }
@@ -211,7 +211,7 @@ describe('retention', () => {
     named('bodies.db.before-0002_later', 29)
     named('sluice.db.before-0001_next', 31)
     const swept = Promise.withResolvers<Swept>()
-    await started.store.keep(response('01', { expiresAt: START - 1 }), said('x'))
+    await started.store.keep(response('01', { expiresAt: START - 1 }), turnOf('x'))
     const sweeping = startSweeping(started.bodies, {
       now: () => START,
       retentionMs: 30 * DAY_MS,
@@ -230,7 +230,7 @@ describe('retention', () => {
   })
 
   test('a sweep of many takes turns with everything else', async () => {
-    for (let n = 0; n < 250; n++) await started.store.keep(response(String(1000 + n)), said('x'))
+    for (let n = 0; n < 250; n++) await started.store.keep(response(String(1000 + n)), turnOf('x'))
     let turns = 0
     const count = () => {
       turns += 1

@@ -5,12 +5,12 @@ import { createContentStore } from '../../src/bodies/contents.ts'
 import { formatBodies, verifyBodies } from '../../src/bodies/verify.ts'
 import type { GenerationContent } from '../../src/core/generation-content.ts'
 import { makeSealer } from '../../src/db/seal.ts'
-import { DAY_MS, response, START, type Store, said, startStore } from './fixture.ts'
+import { DAY_MS, response, START, type Store, startStore, turnOf } from './fixture.ts'
 
 let started: Store
 beforeEach(async () => {
   started = startStore()
-  await started.store.keep(response('01'), said('x'))
+  await started.store.keep(response('01'), turnOf('x'))
   await logged('gen-01')
 })
 afterEach(() => started.stop())
@@ -50,7 +50,7 @@ const damages: [what: string, sql: string, says: string][] = [
   ],
   [
     'a content in clear',
-    "UPDATE logged_contents SET sealed = CAST('What is this? It lies there as it was said.' AS BLOB)",
+    "UPDATE logged_contents SET sealed = CAST('What is this? It lies there unsealed.' AS BLOB)",
     'content gen-01: it is not sealed',
   ],
   [
@@ -65,7 +65,7 @@ const damages: [what: string, sql: string, says: string][] = [
   ],
   ['a newer schema', "INSERT INTO schema_migrations VALUES ('9999_later', 0)", 'has the schema 9999_later'],
 ]
-test.each(damages)('%s is told', (_, sql, says) => {
+test.each(damages)('%s is reported', (_, sql, says) => {
   started.bodies.file.run('PRAGMA foreign_keys = OFF')
   started.bodies.file.run(sql)
   expect(verifyBodies(started.path)?.differences).toEqual([expect.stringContaining(says)])

@@ -236,7 +236,7 @@ describe('the price of a cache write for an hour', () => {
     expect(priceOf(provider, id, claude)).toEqual({ ...written, input_cache_write: '0.00000375' })
   })
 
-  test('without a price of writes there is none for an hour', () => {
+  test('without a price of writes there is no price for an hour', () => {
     expect(priceOf('anthropic', 'claude-9', { input: 3, output: 15 })).toEqual({
       prompt: '0.000003',
       completion: '0.000015',

@@ -84,9 +84,9 @@ describe('sluice models refresh', () => {
           '--from',
           `http://127.0.0.1:${down.port}/api.json`,
         ])
-        expect({ code: failed.exitCode, said: failed.stderr }).toMatchObject({
+        expect({ code: failed.exitCode, printed: failed.stderr }).toMatchObject({
           code: 1,
-          said: expect.stringContaining('answers with HTTP 500'),
+          printed: expect.stringContaining('answers with HTTP 500'),
         })
       } finally {
         await mirror.stop(true)
@@ -124,9 +124,9 @@ describe('sluice models refresh', () => {
         /^PROVIDER +FROM +USD PER TOKEN\nopenai +\S+Z +prompt 0\.0000025, .*\nopenai +\S+Z +prompt 0\.000001, completion 0\.000002, service_tiers .*\n$/,
       )
       const unknown = await sluice(['models', 'history', 'openai/gpt-0'], { env })
-      expect({ code: unknown.exitCode, said: unknown.stderr }).toMatchObject({
+      expect({ code: unknown.exitCode, printed: unknown.stderr }).toMatchObject({
         code: 3,
-        said: expect.stringContaining('There is no model "openai/gpt-0"'),
+        printed: expect.stringContaining('There is no model "openai/gpt-0"'),
       })
       const set = await sluice(
         [

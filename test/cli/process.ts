@@ -71,7 +71,7 @@ export async function sluice(
 export interface Served {
   readonly url: string
   readonly pid: number
-  /** All that it has said so far on stderr. */
+  /** All that it has written to stderr so far. */
   stderr(): string
   kill(signal: NodeJS.Signals): void
   readonly exited: Promise<number>

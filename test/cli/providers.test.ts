@@ -256,15 +256,15 @@ describe("canary: neither a stored secret nor the provider's reply is in any fil
       )
       expect(await server.stop()).toBe(0)
       const stopped = filesOf(folder)
-      const said = readFileSync(log, 'utf8') + server.stderr()
+      const logged = readFileSync(log, 'utf8') + server.stderr()
       // What must be there is: nothing was looked for in the wrong place.
       expect(stopped.get('sluice.db')).toContain(LABEL)
       expect(stopped.get('sluice.db')).toContain('openai/gpt-4o-mini')
-      expect(said).toContain('a stored credential cannot be used and is left out')
-      expect(said.split('\n').filter((line) => line.includes('"provider":"openai"')).length).toBeGreaterThan(
-        3,
-      )
-      const all = [...running.values(), ...stopped.values(), said]
+      expect(logged).toContain('a stored credential cannot be used and is left out')
+      expect(
+        logged.split('\n').filter((line) => line.includes('"provider":"openai"')).length,
+      ).toBeGreaterThan(3)
+      const all = [...running.values(), ...stopped.values(), logged]
       for (const hidden of [SECRET, 'Canary', SECOND, 'Second', WORDS]) {
         expect(all.filter((text) => text.includes(hidden))).toEqual([])
       }

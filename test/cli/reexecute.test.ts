@@ -34,17 +34,17 @@ test.each(platforms)(
       })
       const reader = child.stdout.getReader()
       const line = new TextDecoder().decode((await reader.read()).value)
-      const said: Record<string, unknown> = JSON.parse(line)
-      expect(said).toEqual({
+      const printed: Record<string, unknown> = JSON.parse(line)
+      expect(printed).toEqual({
         pid: expect.any(Number),
         args: ['serve', '--data', 'a b'],
         cap: '65535',
         other: 'kept',
       })
-      expect(said['pid'] === child.pid).toBe(isSamePid)
+      expect(printed['pid'] === child.pid).toBe(isSamePid)
       child.kill('SIGTERM')
       expect(await child.exited).toBe(7)
-      // Once: nothing more was said, so nothing began a third time.
+      // Once: nothing more was printed, so nothing began a third time.
       expect((await reader.read()).done).toBe(true)
     })
   },

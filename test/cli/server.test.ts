@@ -39,8 +39,8 @@ describe('serve', () => {
         `Refused from now on: sk-sl-mgmt-v1-${old.slice(14, 17)}...${old.slice(-3)}`,
       )
       const again = await sluice(['keys', 'renew-management', ...data, '--json'])
-      const { key, data: told } = JSON.parse(again.stdout)
-      expect(told.disabled).toHaveLength(1)
+      const { key, data: renewal } = JSON.parse(again.stdout)
+      expect(renewal.disabled).toHaveLength(1)
 
       const settings = { SLUICE_MANAGEMENT_KEY: BOOTSTRAP.SLUICE_MANAGEMENT_KEY }
       const next = await startServer(folder, { env: settings })
@@ -49,7 +49,7 @@ describe('serve', () => {
       })
       expect((await log.json()).data[0]).toMatchObject({
         actor: { type: 'system', label: 'sluice keys renew-management' },
-        after: { kind: 'management', label: told.label },
+        after: { kind: 'management', label: renewal.label },
       })
       const keys = [old, renewed.stdout.trim(), key, BOOTSTRAP.SLUICE_MANAGEMENT_KEY]
       expect(await Promise.all(keys.map((one) => status(next.url, one)))).toEqual([401, 401, 200, 200])

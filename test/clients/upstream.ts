@@ -3,7 +3,7 @@ import { isObject } from '../../src/core/json.ts'
 import { SHAPES, type Wire } from '../e2e/thinking/shapes.ts'
 import { RESULTS } from '../e2e/thinking/turn.ts'
 
-/** One provider on loopback that speaks every wire format, and what a gateway must be told of it. */
+/** One provider on loopback that speaks every wire format, and the settings that a gateway needs for it. */
 
 interface Seen {
   readonly path: string
@@ -81,7 +81,7 @@ function answer({ path, body }: Seen): Response {
   if (operation) return operation[1](body)
   if (path.endsWith('/count_tokens')) return Response.json({ input_tokens: 4321 })
   const wire = wireOf(path)
-  if (!wire) return Response.json({ error: { message: `nobody lives at ${path}` } }, { status: 404 })
+  if (!wire) return Response.json({ error: { message: `there is no route ${path}` } }, { status: 404 })
   return wire.reply(callsTools(body), body.stream === true || /stream/i.test(path))
 }
 

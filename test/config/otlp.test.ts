@@ -29,7 +29,7 @@ describe("settings of the gateway's own telemetry", () => {
     expect((await load({ environment })).otlpEndpoint).toBe('http://file:4318')
   })
 
-  test('the protocol is one over HTTP; gRPC is refused by the name that asked for it', async () => {
+  test('the protocol is one over HTTP; a refusal of gRPC names the variable', async () => {
     expect((await load()).otlpProtocol).toBe('http/protobuf')
     const json = { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }
     expect((await load({ environment: json })).otlpProtocol).toBe('http/json')

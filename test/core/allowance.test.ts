@@ -33,7 +33,7 @@ describe('amounts', () => {
     expect(allowances.waitMs('a', 100, 101)).toBeGreaterThan(0)
   })
 
-  test('a limit that is changed goes on with what is used up', () => {
+  test('a changed limit counts what was used before', () => {
     const { allowances } = at()
     allowances.take('a', 10, 10)
     expect(allowances.waitMs('a', 10, 1)).toBeGreaterThan(0)
@@ -49,7 +49,7 @@ describe('amounts', () => {
   })
 })
 
-test('whatever is used up, after the wait that was told it fits, and a millisecond before it does not', () => {
+test('whatever is used up: the request fits after the reported wait, and not a millisecond before', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 997 }),

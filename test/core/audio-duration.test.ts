@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { audioDuration } from '../../src/core/audio-duration.ts'
 
 /** One second is 16,000 bytes. */
-function wav(dataBytes: number, said = dataBytes): Buffer {
+function wav(dataBytes: number, declared = dataBytes): Buffer {
   const bytes = Buffer.alloc(44 + 12 + dataBytes)
   bytes.write('RIFF', 0)
   bytes.write('WAVEfmt ', 8)
@@ -11,7 +11,7 @@ function wav(dataBytes: number, said = dataBytes): Buffer {
   bytes.write('LIST', 36)
   bytes.writeUInt32LE(4, 40)
   bytes.write('data', 48)
-  bytes.writeUInt32LE(said, 52)
+  bytes.writeUInt32LE(declared, 52)
   return bytes
 }
 

@@ -4,7 +4,7 @@ import { lockFolder } from '../../src/db/lock.ts'
 
 try {
   lockFolder(process.argv[2] ?? '')
-  // What nobody refers to any more is gone now.
+  // Collects a lock that is no longer referenced.
   Bun.gc(true)
   writeSync(1, 'held\n')
   setInterval(() => {}, 60_000)

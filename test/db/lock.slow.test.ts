@@ -23,20 +23,20 @@ async function contend() {
   started.push(child)
   const reader = child.stdout.getReader()
   const decoder = new TextDecoder()
-  let said = ''
-  while (!said.includes('\n')) {
+  let printed = ''
+  while (!printed.includes('\n')) {
     const { done, value } = await reader.read()
     if (done) break
-    said += decoder.decode(value, { stream: true })
+    printed += decoder.decode(value, { stream: true })
   }
-  return { child, said: said.trim() }
+  return { child, printed: printed.trim() }
 }
 
 test('a second process is refused within two seconds, in a sentence that names the holder', async () => {
-  const { child, said } = await contend()
-  expect(said).toBe('held')
+  const { child, printed } = await contend()
+  expect(printed).toBe('held')
   const refused = await contend()
-  expect(refused.said).toContain(`The data folder ${folder} is in use by process ${child.pid}`)
+  expect(refused.printed).toContain(`The data folder ${folder} is in use by process ${child.pid}`)
   await refused.child.exited
   const before = performance.now()
   expect(() => lockFolder(folder)).toThrow(`process ${child.pid}`)
@@ -45,8 +45,8 @@ test('a second process is refused within two seconds, in a sentence that names t
 
 test('a lock dies with its process, however it dies', async () => {
   for (let kill = 0; kill < 3; kill++) {
-    const { child, said } = await contend()
-    expect(said).toBe('held')
+    const { child, printed } = await contend()
+    expect(printed).toBe('held')
     child.kill('SIGKILL')
     await child.exited
   }
@@ -57,8 +57,8 @@ test('a released folder is free, and its holder is forgotten', async () => {
   const release = lockFolder(folder)
   expect(readFileSync(join(folder, 'lock.pid'), 'utf8')).toBe(`${process.pid}\n`)
   expect(() => lockFolder(folder)).toThrow(`process ${process.pid}`)
-  expect((await contend()).said).toContain(`process ${process.pid}`)
+  expect((await contend()).printed).toContain(`process ${process.pid}`)
   release()
   release()
-  expect((await contend()).said).toBe('held')
+  expect((await contend()).printed).toBe('held')
 })

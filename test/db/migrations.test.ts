@@ -182,15 +182,15 @@ test.each(failing)('a migration that fails ($what) leaves everything as it was',
 })
 
 test('a copy is announced before it is made, and only then', () => {
-  const told: { copy: string; bytes: number; isThere: boolean; columns: string[] }[] = []
+  const copied: { copy: string; bytes: number; isThere: boolean; columns: string[] }[] = []
   const onCopy: OnCopy = ({ copy, bytes }) =>
-    told.push({ copy, bytes, isThere: existsSync(copy), columns: columnNames('a') })
+    copied.push({ copy, bytes, isThere: existsSync(copy), columns: columnNames('a') })
   migrate(database, [first], onCopy)
-  expect(told).toEqual([])
+  expect(copied).toEqual([])
   const { size } = statSync(path)
   migrate(database, [first, second], onCopy)
   migrate(database, [first, second], onCopy)
-  expect(told).toEqual([
+  expect(copied).toEqual([
     { copy: `${path}.before-0001_second`, bytes: size, isThere: false, columns: ['id', 'note'] },
   ])
 })
@@ -227,7 +227,7 @@ test('a newer schema is refused by name, and the file is not touched', () => {
   expect(copies()).toEqual([])
 })
 
-test('neither file is taken for the other', () => {
+test('neither file is opened as the other', () => {
   migrate(database)
   expect(() => migrate(database, BODIES_MIGRATIONS)).toThrow('was written by a newer Sluice')
 })

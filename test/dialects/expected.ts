@@ -7,7 +7,7 @@ import type { Outcome } from './chat/outcome.ts'
 
 /** Compares the outcome of a reply with what its recording is known to contain. */
 
-/** The value at a path of names in JSON, undefined if there is none. */
+/** The value at a path of names in JSON, undefined if it is absent. */
 export function at(value: unknown, ...path: string[]): unknown {
   let found = value
   for (const name of path) {

@@ -67,7 +67,7 @@ test('events without text are bounded together, and those with text are not', ()
   expect(() => count(silent, 1)).toThrow('characters in events without text')
 })
 
-test('a provider that sends only what is not known is left before its memory is ours', async () => {
+test('a provider that sends only unknown events is ended before it fills the memory', async () => {
   const event = `data: ${JSON.stringify({ type: 'unknown', x: 'x'.repeat(4_000_000) })}\n\n`
   let sent = 0
   async function* bytes() {

@@ -8,9 +8,9 @@ const parse = (part: JsonObject) => () =>
   chatIngress.parse({ messages: [{ role: 'user', content: [part] }] }, new Headers())
 
 test('the error in a part with too many fields names their number', () => {
-  const said = `messages[0].content[0]: must have at most ${MOST_FIELDS} fields, not ${MOST_FIELDS + 52}`
-  expect(parse({ type: 'text', text: 'x', ...fields })).toThrow(said)
-  expect(parse({ ...fields, text: 'x', type: 'text' })).toThrow(said)
+  const refusal = `messages[0].content[0]: must have at most ${MOST_FIELDS} fields, not ${MOST_FIELDS + 52}`
+  expect(parse({ type: 'text', text: 'x', ...fields })).toThrow(refusal)
+  expect(parse({ ...fields, text: 'x', type: 'text' })).toThrow(refusal)
 })
 
 test('the fields of a part with too many of them are listed a few times, not once for each kind of part', () => {

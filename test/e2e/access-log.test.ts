@@ -8,7 +8,7 @@ import { frames, paced, startUpstream, streamed, unary } from '../upstream.ts'
 let now = Date.UTC(2026, 0, 1)
 let lines: Record<string, unknown>[] = []
 
-const PROMPT = 'what nobody may read in a log'
+const PROMPT = 'a prompt that no log may hold'
 const UPSTREAM_KEY = 'a-secret-of-the-provider-0123456789'
 const MESSAGES = [{ role: 'user', content: PROMPT }]
 

@@ -144,7 +144,7 @@ export const UNKNOWN: readonly Row[] = [
     'input[0].content[0].type: must be one of',
   ),
   row(
-    'an item that nobody stored',
+    'an item that is not stored',
     '/responses',
     items({ type: 'item_reference', id: 'msg_gone' }, HI),
     'input[0].id: there is no item with this id',

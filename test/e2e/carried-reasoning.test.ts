@@ -99,7 +99,7 @@ test.each([true, false])('a thought comes back to who thought it; streamed: %p',
   expect(replayed()).toBe(THOUGHT)
 })
 
-test('it is encrypted, and nobody who did not ask for it pays for the bytes', async () => {
+test('it is encrypted, and sent only if the request includes it', async () => {
   const [thought] = await outputOf(await gateway.call('/responses', asked([])))
   const sealed = String(thought?.['encrypted_content'])
   expect(Buffer.from(sealed.slice('sluice.v2.'.length), 'base64url').includes('tide')).toBe(false)

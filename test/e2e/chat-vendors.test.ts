@@ -108,7 +108,7 @@ test('Mistral: a begun answer is marked, and an id of another provider is replac
   expect(sent[3]).toEqual({ role: 'assistant', content: 'It is', prefix: true })
 })
 
-test('Perplexity: sources are annotations, told once, and what is its own travels as it came', async () => {
+test('Perplexity: sources are annotations, sent once, and its own fields pass unchanged', async () => {
   const source = { title: 'Tides', url: 'https://tides.example', date: '2026-01-01', snippet: 'Twice a day.' }
   const image = { image_url: 'https://x.example/a.png', origin_url: 'https://x.example', height: 1, width: 2 }
   upstream.on('sonar', () =>

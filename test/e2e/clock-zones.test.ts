@@ -14,11 +14,11 @@ test.each(ZONES)(
       stdout: 'pipe',
       stderr: 'pipe',
     })
-    const [said, exitCode] = await Promise.all([new Response(child.stderr).text(), child.exited])
-    expect([exitCode, said]).toEqual([
+    const [printed, exitCode] = await Promise.all([new Response(child.stderr).text(), child.exited])
+    expect([exitCode, printed]).toEqual([
       0,
       expect.stringMatching(
-        /^\(pass\) the host is in the zone that it was told.*\n\n\s*\d{2,} pass\n\s*0 fail\n/m,
+        /^\(pass\) the host is in the zone of the setting.*\n\n\s*\d{2,} pass\n\s*0 fail\n/m,
       ),
     ])
   },

@@ -4,7 +4,7 @@ import { gatewayOfFile } from '../file-setup.ts'
 import { frames, paced, startUpstream, unary } from '../upstream.ts'
 
 /**
- * When limits reset, at the real gateway with a clock that is told: the same in whatever zone the host is
+ * When limits reset, at the real gateway with a clock of the test's: the same in whatever zone the host is
  * (clock-zones.test.ts runs this file in others).
  */
 
@@ -240,6 +240,6 @@ describe.each(BOUNDS)('a long request books to its start: $kind', ({ make, statu
 })
 
 const zone = process.env['SLUICE_TEST_ZONE']
-test.if(zone !== undefined)('the host is in the zone that it was told', () => {
+test.if(zone !== undefined)('the host is in the zone of the setting', () => {
   expect(Intl.DateTimeFormat().resolvedOptions().timeZone).toBe(zone ?? '')
 })

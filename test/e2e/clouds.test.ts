@@ -98,8 +98,8 @@ beforeAll(async () => {
   })
   gateway.deps.run.wait = async () => undefined
   for (const level of ['info', 'warn', 'error'] as const) {
-    gateway.deps.log[level] = (...told: unknown[]) => {
-      logged += Bun.inspect(told)
+    gateway.deps.log[level] = (...values: unknown[]) => {
+      logged += Bun.inspect(values)
     }
   }
 })
@@ -186,11 +186,11 @@ test.each([
 ])('a token that cannot be got is the provider’s failure: %s', async (_, refuse, status) => {
   tokens.answer = refuse
   const response = await call(ask('refused'))
-  const told = await response.text()
+  const values = await response.text()
   expect(response.status).toBe(status)
-  expect(JSON.parse(told).error.metadata.error_type).toBe('provider_unavailable')
+  expect(JSON.parse(values).error.metadata.error_type).toBe('provider_unavailable')
   expect(seen).toEqual([])
-  expect(told + logged).not.toContain('canary-of-entra')
+  expect(values + logged).not.toContain('canary-of-entra')
 })
 
 test('Vertex: Gemini, streamed, with calls', async () => {

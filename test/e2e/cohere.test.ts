@@ -113,11 +113,11 @@ test('an answer that breaks off ends in an error and is charged for what came', 
 test.each([
   ['wrong-key', '401.http.json', 401, 502, 'provider_unavailable'],
   ['too-long', '400-too-long.http.json', 400, 400, 'context_length_exceeded'],
-])('%s', async (model, file, status, told, type) => {
+])('%s', async (model, file, status, expected, type) => {
   const { interactions } = await Bun.file(join(FIXTURES, 'cohere', file)).json()
   upstream.on(model, () => new Response(interactions[0].response_text, { status }))
   const response = await gateway.call('/chat/completions', ask(model))
-  expect(response.status).toBe(told)
+  expect(response.status).toBe(expected)
   const { error } = await response.json()
   expect(error.metadata.error_type).toBe(type)
 })

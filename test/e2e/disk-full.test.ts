@@ -35,7 +35,7 @@ afterEach(async () => {
 })
 
 const ask = { model: 'cent', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 5 }
-const said = (level: number, words: string): number =>
+const logged = (level: number, words: string): number =>
   log.filter((line) => Number(line['level']) >= level && String(line['msg']).includes(words)).length
 
 interface Waiting {
@@ -120,8 +120,8 @@ for (const stream of [false, true]) {
     expect(upstream.seen.length).toBe(asked)
     expect(await health()).toMatchObject([503, { status: 'not ready', reasons: [{ reason: 'ledger' }] }])
     expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200)
-    expect(said(50, 'the ledger cannot be written')).toBe(1)
-    expect(said(0, 'can be written again')).toBe(0)
+    expect(logged(50, 'the ledger cannot be written')).toBe(1)
+    expect(logged(0, 'can be written again')).toBe(0)
 
     makeRoom(gateway.database)
     const { status, text } = await waiting.whole
@@ -134,8 +134,8 @@ for (const stream of [false, true]) {
     const rows = gateway.generations()
     expect(rows.length).toBe(asked + 1)
     expect(rows.map((row) => row['cost_nano_usd'])).toEqual(rows.map(() => 10_000_000))
-    expect(said(50, 'the ledger cannot be written')).toBe(1)
-    expect(said(40, 'can be written again')).toBe(1)
+    expect(logged(50, 'the ledger cannot be written')).toBe(1)
+    expect(logged(40, 'can be written again')).toBe(1)
   })
 }
 
@@ -187,7 +187,7 @@ test('changes of administration are refused with a 503, whole, and nothing of th
   }
   expect([await listed(), entries().length]).toEqual(before)
   // The failure is of the disk, and its cause is in the log alone.
-  expect(said(50, 'no room left')).toBeGreaterThan(0)
+  expect(logged(50, 'no room left')).toBeGreaterThan(0)
   makeRoom(gateway.database)
   expect((await gateway.manage('POST', '/keys', { name: large.name })).status).toBe(200)
   expect([await listed(), entries().length]).toEqual([Number(before[0]) + 1, Number(before[1]) + 1])
@@ -219,7 +219,7 @@ test('stored responses: a request that cannot start is refused before a provider
   expect([stream.status, text.includes('response.completed')]).toEqual([200, true])
   const [, id] = /"id":"(resp_[0-9a-f]+)"/.exec(text) ?? []
   expect((await gateway.call(`/responses/${id}`)).status).toBe(404)
-  expect(said(50, 'a failure after the client had disconnected')).toBe(1)
+  expect(logged(50, 'a failure after the client had disconnected')).toBe(1)
   makeRoom(gateway.bodies)
   const kept = await gateway.call('/responses', { model: 'cent', input, store: true, stream: true })
   const [, keptId] = /"id":"(resp_[0-9a-f]+)"/.exec(await kept.text()) ?? []

@@ -117,8 +117,8 @@ describe('with an output filter', () => {
       const { key } = await guarded('redact')
       const { id, json, text } = await ask(key, { stream })
       const [winner, loser, ...others] = await rowsOf(id, 2)
-      const said = stream ? text : objectOf(objectOf([json['choices']].flat()[0])['message'])['content']
-      expect([said, called.toSorted(), others]).toEqual([CLEAN, ['fast', 'slow'], []])
+      const delivered = stream ? text : objectOf(objectOf([json['choices']].flat()[0])['message'])['content']
+      expect([delivered, called.toSorted(), others]).toEqual([CLEAN, ['fast', 'slow'], []])
       expect(winner).toMatchObject({ provider_slug: 'fast', cost_nano_usd: ANSWER, usage_source: 'provider' })
       const total = ANSWER + lostCost(loser)
       expect([nanoOf(json['usage']), await spentBy(key)]).toEqual([total, [total, 0]])
@@ -182,8 +182,8 @@ describe('in a tool loop', () => {
       const { key } = await gateway.makeKey({})
       const { id, json, text } = await ask(key, { stream, tools: [{ type: 'openrouter:calculator' }] })
       const rows = await rowsOf(id, 4)
-      const said = stream ? text : objectOf(objectOf([json['choices']].flat()[0])['message'])['content']
-      expect([said, called.toSorted(), rows.length]).toEqual([
+      const delivered = stream ? text : objectOf(objectOf([json['choices']].flat()[0])['message'])['content']
+      expect([delivered, called.toSorted(), rows.length]).toEqual([
         'It is 42.',
         ['fast', 'fast', 'slow', 'slow'],
         4,

@@ -4,7 +4,7 @@ import { streamOf } from '../dialects/converse/frames.ts'
 import { eventsOf } from '../dialects/messages/written.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 
-/** What is written to a provider's prompt cache for an hour costs its own price, whoever asks and whoever answers. */
+/** What is written to a provider's prompt cache for an hour costs its own price, in every dialect of callers and providers. */
 
 /** Of the bodies that came. */
 let asked: Record<string, unknown>[] = []
@@ -146,8 +146,8 @@ const ask = (model: string, stream: boolean) => ({
   messages: [{ role: 'user', content: [cached] }],
 })
 
-/** The last usage that a caller of POST /messages is told; a stream tells what it knows at its start too. */
-async function toldBy(response: Response, isStream: boolean): Promise<Record<string, unknown>> {
+/** The last usage that a caller of POST /messages gets; a stream also begins with what is known then. */
+async function usageOf(response: Response, isStream: boolean): Promise<Record<string, unknown>> {
   if (!isStream) return (await response.json()).usage
   const events = eventsOf(await response.text())
   return Object(events.find(({ type }) => type === 'message_delta'))['usage']
@@ -157,11 +157,11 @@ for (const [model, streamed, whole, nanoUsd] of rows) {
   for (const isStream of [true, false]) {
     const how = isStream ? 'streamed' : 'whole'
 
-    test(`${model} by /messages, ${how}: charged to the nano-dollar, both figures told`, async () => {
+    test(`${model} by /messages, ${how}: charged to the nano-dollar, both figures reported`, async () => {
       answer = isStream ? streamed : whole
       const { key, hash } = await gateway.makeKey({})
       const headers = { authorization: `Bearer ${key}` }
-      const usage = await toldBy(await gateway.call('/messages', ask(model, isStream), headers), isStream)
+      const usage = await usageOf(await gateway.call('/messages', ask(model, isStream), headers), isStream)
       expect(usage).toMatchObject({
         input_tokens: 10,
         cache_read_input_tokens: 500,

@@ -47,7 +47,7 @@ const routes: [path: string, body: Record<string, unknown>][] = [
 ]
 
 test('every request under way ends within seconds, and every cent is committed once, later', async () => {
-  // So many that most of them settle when no more fits.
+  // So many that most of them settle after the limit is used up.
   const { key, hash } = await gateway.makeKey({ limit: 0.3 })
   const withKey = { authorization: `Bearer ${key}` }
   const sent = Array.from({ length: 5 }, () => routes).flat()

@@ -3,7 +3,7 @@ import { gatewayOfFile } from '../file-setup.ts'
 import { API_KEY } from '../gateway.ts'
 import { startUpstream, unary } from '../upstream.ts'
 
-/** A caller who leaves while nobody has its request: nothing was used, so nothing is charged. */
+/** A client disconnect before any provider has the request: nothing was used, so nothing is charged. */
 
 let caller = new AbortController()
 
@@ -40,7 +40,7 @@ async function lastRow(): Promise<Record<string, unknown>> {
   return gateway.generations().at(-1) ?? {}
 }
 
-describe.each([{ stream: false }, { stream: true }])('a caller who leaves, $stream', (more) => {
+describe.each([{ stream: false }, { stream: true }])('a client disconnect, stream: $stream', (more) => {
   test('between two tries is charged nothing', async () => {
     upstream.on('tiny', () => new Response('broken', { status: 500 }))
     await ask(more).catch(() => undefined)

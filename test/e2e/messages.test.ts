@@ -203,7 +203,7 @@ test('an overload in mid-answer never looks finished', async () => {
   expect(gateway.generations().at(-1)).toMatchObject({ finish_reason: 'error' })
 })
 
-test('a wrong credential is ours, and its text is not told', async () => {
+test('a wrong credential is a 502 without the text of the provider', async () => {
   upstream.on('wrong-key', () =>
     Response.json(
       {

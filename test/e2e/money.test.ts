@@ -40,7 +40,7 @@ const spentBy = (hash: string) => rowsOf(hash).reduce((sum, row) => sum + Number
 const keyRecord = async (hash: string) => (await (await gateway.manage('GET', `/keys/${hash}`)).json()).data
 
 describe('a price that was meant for a million tokens', () => {
-  test.each([{}, { limit: 5 }])('is told, and not a failure of ours: %p', async (limits) => {
+  test.each([{}, { limit: 5 }])('is named in a 400, and not a failure of ours: %p', async (limits) => {
     const { key, hash } = await gateway.makeKey(limits)
     const response = await gateway.call('/chat/completions', ask('mistaken'), withKey(key))
     expect(response.status).toBe(400)

@@ -123,10 +123,10 @@ describe('POST /completions', () => {
     [{ prompt: 'a', best_of: 3 }, 'best_of'],
     [{ prompt: 'a', messages: [] }, '/chat/completions'],
     [{}, 'prompt'],
-  ])('refuses %j', async (body, said) => {
+  ])('refuses %j', async (body, reason) => {
     const response = await gateway.call('/completions', { model, ...body })
     expect(response.status).toBe(400)
-    expect((await response.json()).error.message).toContain(said)
+    expect((await response.json()).error.message).toContain(reason)
     expect(upstream.seen).toEqual([])
   })
 })

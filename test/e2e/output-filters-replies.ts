@@ -99,7 +99,7 @@ export function readOf(path: string, text: string) {
   if (path === '/chat/completions') {
     const choices = events.flatMap(({ choices: own }) => own)
     return {
-      said: choices.map(({ delta, message }) => (delta ?? message).content ?? '').join(''),
+      delivered: choices.map(({ delta, message }) => (delta ?? message).content ?? '').join(''),
       end: choices.findLast(({ finish_reason }) => finish_reason)?.finish_reason,
       metadata: last.service_metadata,
     }
@@ -108,7 +108,7 @@ export function readOf(path: string, text: string) {
     const deltas = events.flatMap(({ delta }) => (delta?.text ? [delta.text] : []))
     const end = events.findLast(({ type }) => type === 'message_delta')?.delta
     return {
-      said: last.content
+      delivered: last.content
         ? last.content.map((block: { text: string }) => block.text).join('')
         : deltas.join(''),
       end: (end ?? last).stop_reason,
@@ -119,7 +119,7 @@ export function readOf(path: string, text: string) {
   const deltas = events.flatMap(({ type, delta }) => (type === 'response.output_text.delta' ? [delta] : []))
   if (last.response) expect(deltas.join('')).toBe(complete.output_text)
   return {
-    said: complete.output_text,
+    delivered: complete.output_text,
     end: complete.incomplete_details?.reason ?? complete.status,
     metadata: complete.service_metadata,
   }

@@ -100,8 +100,8 @@ describe('redaction in every pair of dialects', () => {
     const { text, status, id } = await ask(key, path, { model: to, stream })
     expect(status).toBe(200)
     expect(text).not.toContain('@site')
-    const { said, end, metadata } = readOf(path, text)
-    expect([said, end]).toEqual([CLEAN, ENDS[path]?.[0]])
+    const { delivered, end, metadata } = readOf(path, text)
+    expect([delivered, end]).toEqual([CLEAN, ENDS[path]?.[0]])
     const stage = {
       type: 'guardrail',
       name: 'content-filter',
@@ -135,8 +135,8 @@ describe('a blocked text ends the answer and the call of the provider', () => {
     const { text, id } = await ask(key, path, { model: to, stream })
     if (stream) await left.promise
     expect(text).not.toContain('ann@')
-    const { said, end, metadata } = readOf(path, text)
-    expect([said, end]).toEqual(['Write to ', ENDS[path]?.[1]])
+    const { delivered, end, metadata } = readOf(path, text)
+    expect([delivered, end]).toEqual(['Write to ', ENDS[path]?.[1]])
     expect(metadata.pipeline).toMatchObject([
       {
         summary: 'email blocked',
@@ -204,8 +204,8 @@ test('a flag changes nothing and is in the metadata', async () => {
   for (const [path, to, , stream] of ROWS) {
     const flagged = readOf(path, (await ask(key, path, { model: to, stream })).text)
     const direct = readOf(path, (await ask(plain.key, path, { model: to, stream })).text)
-    expect([flagged.said, flagged.end]).toEqual([direct.said, direct.end])
-    expect(flagged.said).toBe(SAID)
+    expect([flagged.delivered, flagged.end]).toEqual([direct.delivered, direct.end])
+    expect(flagged.delivered).toBe(SAID)
     expect(flagged.metadata.pipeline).toMatchObject([{ summary: 'email flagged' }])
   }
 })

@@ -71,15 +71,15 @@ test.each(ROWS)('$path, stream: $stream, whole: $isWhole', async ({ path, stream
   const before = gateway.generations().length
   const parts = isWhole ? frames(PARTS) : frames(PARTS).slice(0, 4)
   upstream.on('tiny', stream ? () => sse(parts) : isWhole ? unary(PARTS.join('')) : () => new Response(HALF))
-  const told: Response[] = []
+  const replies: Response[] = []
   const seen: string[] = []
   for (let i = 0; i < 2; i++) {
     const body = { model: 'tiny', stream, ...BODIES[path](`Question ${turn}`) }
     const response = await gateway.call(path, body, { authorization: `Bearer ${key}` })
-    told.push(response)
+    replies.push(response)
     seen.push(await response.text())
   }
-  const ways = told.map(({ headers }) => headers.get('x-openrouter-cache-status'))
+  const ways = replies.map(({ headers }) => headers.get('x-openrouter-cache-status'))
   if (stream || isWhole) expect(ways).toEqual(isWhole ? ['MISS', 'HIT'] : ['MISS', 'MISS'])
 
   expect(gateway.deps.run.running.count()).toBe(0)

@@ -111,11 +111,11 @@ describe('one at once', () => {
     const [a = '', b = '', c = ''] = keys
     const gate = hold()
     const running = [await chat(a, { model: 'held', stream: true })]
-    const told = async (key: string) =>
+    const refusalOf = async (key: string) =>
       objectOf(objectOf(await (await chat(key, {})).json())['error'])['message']
-    expect(await told(a)).toStartWith('By the guardrail "Default" the key')
+    expect(await refusalOf(a)).toStartWith('By the guardrail "Default" the key')
     running.push(await chat(b, { model: 'held', stream: true }))
-    expect(await told(c)).toStartWith(
+    expect(await refusalOf(c)).toStartWith(
       'The workspace "Narrow" may have 2 requests running at once, and 2 are.',
     )
     gate.open()
@@ -161,26 +161,26 @@ const endings: Ending[] = [
   { name: 'a failure of a stream', end: (key) => text(chat(key, { model: 'broken', stream: true })) },
   { name: 'a refusal by the provider', end: (key) => text(chat(key, { model: 'refusing' })) },
   { name: 'a stream that is cut', end: (key) => text(chat(key, { model: 'cut', stream: true })) },
-  { name: 'a reply that is none', end: (key) => text(chat(key, { model: 'sound' })) },
+  { name: 'an unreadable reply', end: (key) => text(chat(key, { model: 'sound' })) },
   { name: 'no such model', end: (key) => text(chat(key, { model: 'nowhere' })) },
   {
-    name: 'a caller who leaves before the answer',
+    name: 'a client disconnect before the answer',
     end: (key) => leftWhile(key, '/chat/completions', { messages: MESSAGES }, true),
   },
   {
-    name: 'a caller who leaves before the stream',
+    name: 'a client disconnect before the stream',
     end: (key) => leftWhile(key, '/chat/completions', { messages: MESSAGES, stream: true }, true),
   },
   {
-    name: 'a caller who leaves in a stream',
+    name: 'a client disconnect in a stream',
     end: (key) => leftWhile(key, '/chat/completions', { messages: MESSAGES, stream: true }, false),
   },
   {
-    name: 'a caller who leaves in a stream of messages',
+    name: 'a client disconnect in a stream of messages',
     end: (key) => leftWhile(key, '/messages', { messages: MESSAGES, max_tokens: 9, stream: true }, false),
   },
   {
-    name: 'a caller who leaves in a stream of responses',
+    name: 'a client disconnect in a stream of responses',
     end: (key) => leftWhile(key, '/responses', { input: 'Hello', stream: true, store: true }, false),
   },
   { name: 'speech', end: (key) => text(post(key, '/audio/speech', { model: 'sound', input: 'a' })) },
@@ -265,7 +265,7 @@ test('500 at once at a limit of 7: never more than 7 run, and all of them leave'
   await idle()
 })
 
-test('a provider that tells of more tokens than there can be shuts nobody out for years', async () => {
+test('an absurd count of tokens from a provider does not block callers for years', async () => {
   const { key } = await gateway.makeKey({ rate_limits: { tokens_per_minute: 100_000 } })
   const usage = { prompt_tokens: 10, completion_tokens: 1e15, total_tokens: 1e15 }
   upstream.on('tiny', unary('x', { usage }))

@@ -202,7 +202,7 @@ describe('if no endpoint is left, the caller gets the most useful refusal', () =
   })
 })
 
-test('an empty account is not called again, for any of its models, and its operator is told why', async () => {
+test('an empty account is not called again, for any of its models, and the log says why', async () => {
   const lines: string[] = []
   const own = await startGateway({
     providers: [entry('one', ['shared', 'other']), entry('two', ['shared', 'other'])],

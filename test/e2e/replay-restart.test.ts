@@ -55,7 +55,7 @@ function openDelivery(): Delivery {
 /** More than two batches. */
 const GENERATIONS = 250
 
-test('a replay goes on after a restart where it was, and none of it arrives twice', async () => {
+test('a replay continues after a restart where it was, and none of it arrives twice', async () => {
   const from = Date.now()
   const replies = await Promise.all(
     Array.from({ length: GENERATIONS }, () => gateway.call('/chat/completions', chatBody())),

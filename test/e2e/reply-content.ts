@@ -9,7 +9,7 @@ export type Wire = 'chat' | 'messages' | 'responses'
 type Fields = Record<string, unknown>
 
 /** Of one choice. Order is left out: APIs have it of their own. */
-interface Said {
+interface Content {
   text: string
   reasoning: string
   /** What a later turn must replay unchanged: signatures, and what is encrypted. */
@@ -42,7 +42,7 @@ export function withoutOwn(value: unknown): unknown {
   return Object.fromEntries(kept.map(([name, each]) => [name, withoutOwn(each)]))
 }
 
-export function contentOf(wire: Wire, text: string): Said[] {
+export function contentOf(wire: Wire, text: string): Content[] {
   const events = eventsOf(text).map(withoutOwn).map(objectOf)
   if (wire === 'chat') return chatContent(events)
   return [wire === 'responses' ? responseContent(objectOf(last(events))) : messageContent(messageOf(text))]
@@ -51,7 +51,7 @@ export function contentOf(wire: Wire, text: string): Said[] {
 const last = (events: readonly Fields[]): unknown => events.at(-1)?.['response'] ?? events.at(-1)
 const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.map(objectOf) : [])
 const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '')
-const nothing = (): Said => ({
+const nothing = (): Content => ({
   text: '',
   reasoning: '',
   opaque: [],
@@ -62,83 +62,83 @@ const nothing = (): Said => ({
   end: null,
 })
 
-function addOpaque(said: Said, value: unknown): void {
+function addOpaque(found: Content, value: unknown): void {
   if (typeof value !== 'string' || value === '') return
-  if (!isSealed(value)) said.opaque.push(value)
-  else for (const detail of listOf(unseal(value)?.['details'] ?? [unseal(value)])) addDetail(said, detail)
-  said.opaque.sort()
+  if (!isSealed(value)) found.opaque.push(value)
+  else for (const detail of listOf(unseal(value)?.['details'] ?? [unseal(value)])) addDetail(found, detail)
+  found.opaque.sort()
 }
-function addDetail(said: Said, { signature, data, detail }: Fields): void {
-  addOpaque(said, signature)
-  addOpaque(said, data)
-  if (isObject(detail)) addDetail(said, detail)
+function addDetail(found: Content, { signature, data, detail }: Fields): void {
+  addOpaque(found, signature)
+  addOpaque(found, data)
+  if (isObject(detail)) addDetail(found, detail)
 }
 
-function chatContent(events: readonly Fields[]): Said[] {
-  const choices: Said[] = []
+function chatContent(events: readonly Fields[]): Content[] {
+  const choices: Content[] = []
   for (const choice of events.flatMap((event) => listOf(event['choices']))) {
     const at = Number(choice['index'])
-    const said = choices[at] ?? nothing()
-    choices[at] = said
+    const found = choices[at] ?? nothing()
+    choices[at] = found
     const { content, refusal, reasoning, reasoning_details, tool_calls, annotations, images, audio } =
       objectOf(choice['delta'] ?? choice['message'])
-    said.text += stringOf(content) + stringOf(refusal)
-    said.reasoning += stringOf(reasoning)
-    for (const detail of listOf(reasoning_details)) addDetail(said, detail)
-    said.citations.push(...listOf(annotations))
-    said.images.push(...listOf(images))
-    if (audio) said.others.push(audio)
-    for (const [position, call] of listOf(tool_calls).entries()) addCall(said, call, position)
+    found.text += stringOf(content) + stringOf(refusal)
+    found.reasoning += stringOf(reasoning)
+    for (const detail of listOf(reasoning_details)) addDetail(found, detail)
+    found.citations.push(...listOf(annotations))
+    found.images.push(...listOf(images))
+    if (audio) found.others.push(audio)
+    for (const [position, call] of listOf(tool_calls).entries()) addCall(found, call, position)
     const { finish_reason: reason, native_finish_reason: native } = choice
-    if (reason) said.end = { reason, native }
+    if (reason) found.end = { reason, native }
   }
   return choices
 }
 
-function addCall(said: Said, call: Fields, position: number): void {
+function addCall(found: Content, call: Fields, position: number): void {
   const at = Number(call['index'] ?? position)
-  const former = objectOf(said.calls[at])
+  const former = objectOf(found.calls[at])
   const { name, arguments: json, input } = objectOf(call['function'] ?? call['custom'])
-  said.calls[at] = {
+  found.calls[at] = {
     id: call['id'] ?? former['id'],
     name: name ?? former['name'],
     given: `${former['given'] ?? ''}${json ?? input ?? ''}`,
   }
 }
 
-function responseContent({ output, status, incomplete_details }: Fields): Said {
-  const said = { ...nothing(), end: { status, incomplete_details } }
+function responseContent({ output, status, incomplete_details }: Fields): Content {
+  const found = { ...nothing(), end: { status, incomplete_details } }
   for (const item of listOf(output)) {
     const { type, content, summary, encrypted_content, call_id, name, arguments: json, input, result } = item
     if (type === 'message') {
       for (const { text, refusal, annotations } of listOf(content)) {
-        said.text += stringOf(text) + stringOf(refusal)
-        said.citations.push(...listOf(annotations))
+        found.text += stringOf(text) + stringOf(refusal)
+        found.citations.push(...listOf(annotations))
       }
     } else if (type === 'reasoning') {
-      said.reasoning += [...listOf(summary), ...listOf(content)].map(({ text }) => stringOf(text)).join('')
-      addOpaque(said, encrypted_content)
-    } else if (call_id !== undefined) said.calls.push({ call_id, name, given: json ?? input })
-    else if (type === 'image_generation_call') said.images.push(result)
-    else said.others.push(item)
+      found.reasoning += [...listOf(summary), ...listOf(content)].map(({ text }) => stringOf(text)).join('')
+      addOpaque(found, encrypted_content)
+    } else if (call_id !== undefined) found.calls.push({ call_id, name, given: json ?? input })
+    else if (type === 'image_generation_call') found.images.push(result)
+    else found.others.push(item)
   }
-  return said
+  return found
 }
 
-function messageContent({ content, stop_reason, stop_sequence }: Fields): Said {
-  const said = { ...nothing(), end: { stop_reason, stop_sequence: stop_sequence ?? null } }
+function messageContent({ content, stop_reason, stop_sequence }: Fields): Content {
+  const found = { ...nothing(), end: { stop_reason, stop_sequence: stop_sequence ?? null } }
   for (const block of listOf(content)) {
     const { type, text, citations, thinking, signature, data, id, name, input, source } = block
-    said.text += stringOf(text)
-    said.citations.push(...listOf(citations))
-    said.reasoning += stringOf(thinking)
-    addOpaque(said, signature)
-    addOpaque(said, data)
-    if (type === 'tool_use') said.calls.push({ id, name, input })
-    else if (type === 'image') said.images.push(source)
-    else if (!['text', 'thinking', 'redacted_thinking'].includes(String(type))) said.others.push(block)
+    found.text += stringOf(text)
+    found.citations.push(...listOf(citations))
+    found.reasoning += stringOf(thinking)
+    addOpaque(found, signature)
+    addOpaque(found, data)
+    if (type === 'tool_use') found.calls.push({ id, name, input })
+    else if (type === 'image') found.images.push(source)
+    else if (!['text', 'thinking', 'redacted_thinking'].includes(String(type))) found.others.push(block)
   }
-  return said
+  return found
 }
 
 /** The message that Anthropic's clients put together from a stream, or the one that came whole; null is absent. */

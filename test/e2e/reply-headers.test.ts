@@ -3,7 +3,7 @@ import { gatewayOfFile } from '../file-setup.ts'
 import { API_KEY, MANAGEMENT_KEY } from '../gateway.ts'
 import { startUpstream, streamed, unary } from '../upstream.ts'
 
-/** Every reply has an id and safe headers, each of them once, whoever makes the reply. */
+/** Every reply has an id and safe headers, each of them once, wherever the reply is made. */
 
 const upstream = startUpstream()
 upstream.on('whole', unary('Hello'))

@@ -3,7 +3,7 @@ import { objectOf } from '../../src/http/json.ts'
 import { gatewayOfFile } from '../file-setup.ts'
 import { frames, startUpstream, streamed, unary } from '../upstream.ts'
 
-/** What else holds for an answer that is given again: rates, filters on answers, the log of contents. */
+/** What else applies to a cache hit: rates, filters on answers, the log of contents. */
 
 let now = Date.UTC(2026, 6, 15, 12)
 let turn = 0
@@ -47,7 +47,7 @@ async function ask(key: string, stream = false) {
   }
 }
 
-describe('an answer that is given again', () => {
+describe('a cache hit', () => {
   test('is a request among those of the minute', async () => {
     const key = await guarded({ rate_limits: { requests_per_minute: 3 } })
     const seen = []

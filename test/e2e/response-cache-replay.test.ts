@@ -5,7 +5,7 @@ import { FIXTURES, loadRecordings } from '../recordings.ts'
 import { DIALECTS, replayInEachDialect } from './replaying-dialects.ts'
 import { contentOf, eventsOf, messageOf, type Wire, withoutOwn } from './reply-content.ts'
 
-/** Every recorded answer, asked for in every API and given again: once as it was told, once in the other form. */
+/** Every recorded answer as a cache hit, in every API: once in its own form, once in the other one. */
 
 const replaying = replayInEachDialect()
 const PATHS: Readonly<Record<Wire, string>> = {
@@ -13,7 +13,7 @@ const PATHS: Readonly<Record<Wire, string>> = {
   messages: '/messages',
   responses: '/responses',
 }
-/** Ends that nobody else is given: what was blocked or refused. */
+/** Finish reasons that are never cached: blocked or refused answers. */
 const NOT_KEPT = new Set(['content_filter', 'error'])
 
 const bodyOf = (wire: Wire, model: string, text: string, stream: boolean) => ({

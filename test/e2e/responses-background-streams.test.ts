@@ -113,7 +113,7 @@ describe('the stream of a background response', () => {
     )
     const end = events.at(-1)
     if (end?.type !== 'response.completed') throw new Error(`it ended with ${end?.type}`)
-    // The end is told before the last stretch is stored.
+    // The end is sent before the last events are stored.
     await gateway.deps.responses.background.find(end.response.id)?.ended
     const stretches = gateway.bodies.file
       .query<{ first: number; last: number }, [string]>(

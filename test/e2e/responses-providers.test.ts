@@ -1,4 +1,4 @@
-/** Stored conversations with providers of several dialects: what they said and thought comes back to them. */
+/** Stored conversations with providers of several dialects: their answers and thoughts are sent back to them. */
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { createBackgroundRuns } from '../../src/inference/responses/background.ts'

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => replaying.stop())
 
-/** Whole answers; what is none is in test/dialects/responses/read-recordings.test.ts. */
+/** Complete answers; the others are in test/dialects/responses/read-recordings.test.ts. */
 const isWhole = ({ api, status, expected, name }: Recording): boolean =>
   api === 'openai-responses' &&
   status < 300 &&
@@ -44,16 +44,17 @@ const numberAt = (usage: Expected['usage'], key: string): number | undefined => 
 
 const wantedOf = ({ text = '', tool_calls = [], usage }: Expected): Read => ({
   text,
-  calls: tool_calls.map(({ name, arguments: told }) => [
+  calls: tool_calls.map(({ name, arguments: reported }) => [
     String(name),
-    (typeof told === 'string' ? told : JSON.stringify(told)) || '{}',
+    (typeof reported === 'string' ? reported : JSON.stringify(reported)) || '{}',
   ]),
   promptTokens: numberAt(usage, 'input_tokens'),
   outputTokens: numberAt(usage, 'output_tokens'),
 })
 
 /** Without a word of the provider's, ours is an estimate. */
-const told = (usage: number | undefined): number | undefined => (replayed?.expected.usage ? usage : undefined)
+const reported = (usage: number | undefined): number | undefined =>
+  replayed?.expected.usage ? usage : undefined
 
 const ASKED = { model: 'recorded', messages: [{ role: 'user' as const, content: 'Hello' }] }
 
@@ -66,8 +67,8 @@ async function readChat(): Promise<Read> {
         ? [call.function.name, call.function.arguments]
         : [call.custom.name, call.custom.input],
     ),
-    promptTokens: told(usage?.prompt_tokens),
-    outputTokens: told(usage?.completion_tokens),
+    promptTokens: reported(usage?.prompt_tokens),
+    outputTokens: reported(usage?.completion_tokens),
   }
 }
 
@@ -84,8 +85,8 @@ async function readChatStream(): Promise<Read> {
       const [name, input] = found.calls[call.index] ?? ['', '']
       found.calls[call.index] = [name + (called.name ?? ''), input + (called.arguments ?? '')]
     }
-    found.promptTokens = told(usage?.prompt_tokens) ?? found.promptTokens
-    found.outputTokens = told(usage?.completion_tokens) ?? found.outputTokens
+    found.promptTokens = reported(usage?.prompt_tokens) ?? found.promptTokens
+    found.outputTokens = reported(usage?.completion_tokens) ?? found.outputTokens
   }
   return found
 }
@@ -107,7 +108,7 @@ async function readResponse(isStream: boolean): Promise<Read> {
       if (item.type === 'function_call') return [[item.name, item.arguments || '{}']]
       return item.type === 'custom_tool_call' ? [[item.name, item.input]] : []
     }),
-    promptTokens: told(response.usage?.input_tokens),
-    outputTokens: told(response.usage?.output_tokens),
+    promptTokens: reported(response.usage?.input_tokens),
+    outputTokens: reported(response.usage?.output_tokens),
   }
 }

@@ -89,7 +89,7 @@ const generation = async (server: Served, id: string) => {
 }
 
 describe('a kill', () => {
-  test('leaves what was kept, and fails what ran', async () => {
+  test('leaves stored responses, and fails running ones', async () => {
     const before = await start()
     const kept = await before.client.responses.create({ model: 'tiny', input: 'Hi', store: true })
     await journaled(0)
@@ -119,7 +119,7 @@ describe('a kill', () => {
       })
       expect(await generation(after.server, id)).toMatchObject({ finish_reason: 'error', cancelled: true })
     }
-    // Whoever had seen more than the disk has is told the end all the same.
+    // A reader that is ahead of the disk gets the end as well.
     for (const seen of [undefined, 100]) {
       const query = seen === undefined ? {} : { starting_after: seen }
       const events = []

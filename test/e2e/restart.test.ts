@@ -61,7 +61,7 @@ async function ask(url: string, stream: boolean, seen: Seen): Promise<void> {
       }),
     })
   } catch {
-    // Between two servers nobody listens.
+    // Between two servers no process listens.
     return void (await Bun.sleep(5))
   }
   const id = response.headers.get('x-generation-id') ?? ''
@@ -90,7 +90,7 @@ test(`replaced ${ROUNDS} times under load: all that was answered is on the ledge
   await Promise.all(workers)
   expect(await server.stop()).toBe(0)
 
-  // Whoever came while the server stopped was told to come again.
+  // Requests during the shutdown got a Retry-After.
   expect(seen.refused.filter((status) => status !== 503)).toEqual([])
   expect(seen.broken).toEqual([])
   expect(verifyFolder(data).differences).toEqual([])

@@ -13,7 +13,7 @@ export interface Row {
   readonly seen: {
     readonly status: number
     readonly type: ErrorType
-    /** The provider's code; null: there is none, or it is not passed on. */
+    /** The provider's code; null: no code, or one that is not passed on. */
     readonly code: string | null
     /** The complete message. */
     readonly says: string

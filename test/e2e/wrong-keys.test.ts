@@ -6,7 +6,7 @@ import type { Handler } from '../../src/http/edge.ts'
 import { API_KEY, type Gateway, startGateway } from '../gateway.ts'
 import { call, expectEnvelope } from '../scenario.ts'
 
-/** A flood of wrong keys: each is a 401 out of memory, all of them are counted, and nobody else notices. */
+/** A flood of wrong keys: each is a 401 out of memory, all of them are counted, and other callers are served as usual. */
 
 let gateway: Gateway
 let handler: Handler
@@ -62,16 +62,16 @@ test('10,000 wrong keys are 10,000 times 401, without a statement, and one warni
   const keys = Array.from({ length: 10_000 }, (_, index) =>
     index % 3 === 0 ? newKey('inference') : `nobody-has-this-key-0123456789-${index}`,
   )
-  const told = new Map<number, number>()
+  const statuses = new Map<number, number>()
   statements = 0
   for (const [index, key] of keys.entries()) {
     const path = PATHS[index % PATHS.length] ?? ''
     const isRead = index % 2 === 0 && path.length < 10
     const reply = await call(handler, { path, key, ...(isRead ? {} : { method: 'POST', body: '{nope' }) })
-    told.set(reply.status, (told.get(reply.status) ?? 0) + 1)
+    statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1)
     if (index === 5_000) expectEnvelope({ ...reply, json: objectIn(reply.text) })
   }
-  expect([...told]).toEqual([[401, 10_000]])
+  expect([...statuses]).toEqual([[401, 10_000]])
   expect(statements).toBe(0)
   expect([gateway.deps.wrongKeys.total(), gateway.deps.wrongKeys.addresses()]).toEqual([10_000, 1])
   // The first ten requests have a line of their own.

@@ -34,7 +34,7 @@ const MEANT = {
   'other: span_id': 'derives from the generation',
   'other: start_ns': 'theirs is the time of the recording',
   'other: duration': 'the same',
-  'missing: _dd': 'ids of a span of APM, which there is none of, and the sampling of the tracer',
+  'missing: _dd': 'ids of an APM span, which does not exist here, and the sampling of the tracer',
   'missing: tags.version': 'a tag of the whole request, as are the next three',
   'missing: tags.service': 'a tag of the whole request',
   'missing: tags.source': 'a tag of the whole request',

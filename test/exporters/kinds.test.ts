@@ -103,7 +103,7 @@ test('New Relic takes one megabyte, and its own region', async () => {
   expect((await callOf('newrelic', { config })).url).toBe('https://otlp.nr-data.net/v1/traces')
 })
 
-test('LangSmith is told of a project that no header can carry by the attribute alone', async () => {
+test('LangSmith gets a project that no header can carry in the attribute alone', async () => {
   const config = { fields: { ...CONFIGS.langsmith, project: '実験' }, headers: null }
   const call = await callOf('langsmith', { config })
   expect(call.headers).not.toHaveProperty('langsmith-project')

@@ -188,7 +188,7 @@ test('text that no filter can still want goes out at once', () => {
   expect(pieces.map(({ text }) => text)).toEqual(['Hello, ', 'world. ', 'call ', '12'])
 })
 
-test('a filter that may match anywhere withholds as much as it can match, and no more', () => {
+test('a filter that may match anywhere withholds at most as much as it can match', () => {
   const text = 'no such word in here, '.repeat(1_000)
   const { text: out, mostHeld } = streamed([], one('.{0,50}internal only'), parted(text, 7))
   expect(out).toBe(text)
@@ -198,7 +198,7 @@ test('a filter that may match anywhere withholds as much as it can match, and no
 test.each([
   ['begins and never ends', '<<(?s:.)*>>', `ok <<${'x '.repeat(20_000)}`],
   ['goes on and on', 'a+b', 'a'.repeat(30_000)],
-])('%s: no more than the bound is held back', (_, pattern, text) => {
+])('%s: at most the bound is held back', (_, pattern, text) => {
   const { text: out, mostHeld, found } = streamed([], one(pattern), parted(text, 5))
   expect(out).toBe(text)
   expect(mostHeld).toBeLessThanOrEqual(MOST_HELD + 5)

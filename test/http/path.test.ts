@@ -22,7 +22,7 @@ afterAll(async () => {
 interface Answer {
   status: number
   text: string
-  /** Of the line in the log; undefined: there is none. */
+  /** Of the line in the log; undefined: no line. */
   logged: unknown
 }
 

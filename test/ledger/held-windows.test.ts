@@ -4,7 +4,7 @@ import { keepHeldWindows } from '../../src/ledger/held-windows.ts'
 import { keyGate, NOON } from './fixture.ts'
 
 const DAY_MS = 86_400_000
-/** More counters than are kept while nobody holds anything against them. */
+/** More counters than stay in memory without a reservation. */
 const MANY = 25_000
 
 test('a list is found again on its day, and anew on the next', () => {
@@ -28,7 +28,7 @@ test('gates of two lists that count the same look at one counter, and two of one
   expect(other.windows[0]).toMatchObject({ hasByok: false, hasShared: true })
 })
 
-test('a held window outlives any number of others, and one that is not held is a single object again after a clear', () => {
+test('a window with a reservation stays in memory beside any number of others, and another is a single object again after a clear', () => {
   const windowsOf = keepHeldWindows()
   const held: Gate[] = [keyGate(100)]
   const idle: Gate[] = [keyGate(100, { id: 'idle' })]

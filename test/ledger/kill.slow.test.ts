@@ -9,7 +9,7 @@ afterAll(folder.remove)
 
 const KILLS = 10
 
-/** Runs the writer until it has acknowledged `wanted` generations, kills it, and answers all that it had said. */
+/** Runs the writer until it has acknowledged `wanted` generations, kills it, and returns all that it printed. */
 async function runAndKill(
   wanted: number,
   foldEvery: number,
@@ -21,12 +21,12 @@ async function runAndKill(
       stderr: 'inherit',
     },
   )
-  let said = ''
+  let printed = ''
   let isKilled = false
   const decoder = new TextDecoder()
   for await (const bytes of child.stdout) {
-    said += decoder.decode(bytes, { stream: true })
-    if (!isKilled && said.split('\n').length - 2 >= wanted) {
+    printed += decoder.decode(bytes, { stream: true })
+    if (!isKilled && printed.split('\n').length - 2 >= wanted) {
       isKilled = true
       child.kill('SIGKILL')
     }
@@ -34,7 +34,7 @@ async function runAndKill(
   await child.exited
   expect(child.signalCode).toBe('SIGKILL')
   // A line that the kill cut short was not heard.
-  const [first = '', ...lines] = said.split('\n').slice(0, -1)
+  const [first = '', ...lines] = printed.split('\n').slice(0, -1)
   return { recovered: Number(/^recovered (\d+)$/.exec(first)?.[1]), acknowledged: lines }
 }
 

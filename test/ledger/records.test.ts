@@ -114,9 +114,9 @@ test('a try that the row describes is stored as its latency, and shown whole; ev
     [{ ...tried, isByok: true }],
   ]
   for (const tries of others) {
-    const { raw, shown: told } = await stored({ tries })
-    expect(JSON.parse(String(raw))).toEqual(JSON.parse(JSON.stringify(told)))
-    expect(told).toHaveLength(tries.length)
+    const { raw, shown: sent } = await stored({ tries })
+    expect(JSON.parse(String(raw))).toEqual(JSON.parse(JSON.stringify(sent)))
+    expect(sent).toHaveLength(tries.length)
   }
 })
 
@@ -138,8 +138,8 @@ test('absurd figures from outside do not keep a row from being written', async (
 
 test('long texts from outside are cut: a row does not grow with what callers and providers say', async () => {
   const long = 'x'.repeat(1_000_000)
-  const said = { upstreamId: long, nativeFinishReason: long, serviceTier: long, sessionId: long }
-  const told = { externalUser: long, userAgent: long, httpReferer: long, title: long, origin: long }
+  const reported = { upstreamId: long, nativeFinishReason: long, serviceTier: long, sessionId: long }
+  const sent = { externalUser: long, userAgent: long, httpReferer: long, title: long, origin: long }
   const tries = [
     {
       endpointId: 'lab/lab/tiny',
@@ -152,7 +152,7 @@ test('long texts from outside are cut: a row does not grow with what callers and
       latencyMs: 3,
     },
   ]
-  const { generationId } = await settle({ ...said, ...told, tries })
+  const { generationId } = await settle({ ...reported, ...sent, tries })
   const row = await findGeneration(opened.database.db, generationId, null)
   expect(row?.upstream_id).toBe('x'.repeat(512))
   expect(JSON.stringify(row).length).toBeLessThan(10_000)

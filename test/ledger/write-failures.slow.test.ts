@@ -10,7 +10,7 @@ const CODES = ['SQLITE_BUSY', 'SQLITE_FULL', 'SQLITE_IOERR_WRITE']
 const CENT = 10_000_000
 const ONE_TICK = () => 1
 
-/** A ledger behind the shim; its failures are told by a promise for each. */
+/** A ledger behind the shim, with a promise for each of its failures. */
 function openFaulty(failsAfterCommit = false) {
   const folder = makeFolder()
   const { database, faults } = withFaults(openMigrated(folder.databasePath), failsAfterCommit)

@@ -50,7 +50,7 @@ const isSparse = (type: SdkType): boolean => TYPES[type].startsWith('@anthropic'
 
 /**
  * Compiles the samples against the packages' own types and answers what does not fit: a null or a field that the type
- * does not have so, a required field that is missing, a word that is none of an enumeration. One of each shape is enough.
+ * does not have so, a required field that is missing, a value outside its enumeration. One of each shape is enough.
  */
 export async function misfits(samples: readonly Sample[]): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-types-'))
@@ -80,9 +80,9 @@ export async function misfits(samples: readonly Sample[]): Promise<string[]> {
         cwd: folder,
       },
     )
-    const said = await new Response(tsc.stdout).text()
+    const printed = await new Response(tsc.stdout).text()
     await tsc.exited
-    return said
+    return printed
       .split('\n')
       .filter((line) => line.includes('error TS'))
       .map((line) => {

@@ -36,13 +36,13 @@ const courses: { what: string; totalBytes: number; steps: [freeBytes: number, ha
 
 test.each(courses)('$what', async ({ totalBytes, steps }) => {
   let freeBytes = 0
-  const told: boolean[] = []
+  const reported: boolean[] = []
   const room = watchDiskSpace('/data', {
     space: async (folder): Promise<Space> => {
       expect(folder).toBe('/data')
       return { freeBytes, totalBytes }
     },
-    onChange: (hasDiskSpace) => told.push(hasDiskSpace),
+    onChange: (hasDiskSpace) => reported.push(hasDiskSpace),
   })
   for (const [free, hasDiskSpace] of steps) {
     freeBytes = free
@@ -52,7 +52,7 @@ test.each(courses)('$what', async ({ totalBytes, steps }) => {
   room.stop()
   // Each change once.
   const states = steps.map(([, hasDiskSpace]) => hasDiskSpace)
-  expect(told).toEqual(states.filter((state, n) => state !== (states[n - 1] ?? true)))
+  expect(reported).toEqual(states.filter((state, n) => state !== (states[n - 1] ?? true)))
 })
 
 test('a disk whose free space cannot be read counts as large enough; a real one is read', async () => {

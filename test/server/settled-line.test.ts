@@ -51,7 +51,7 @@ test('settled between the reply and the end of its stream: one line, by the gene
   ])
 })
 
-test('settled behind the line of its request: a line of its own', () => {
+test('settled after the line of its request: a line of its own', () => {
   const { lines, incoming, log } = logging()
   logRequest(log, incoming, 202)
   logSettled(log, settlementOf({ requestId: incoming.id }), caller, incoming)

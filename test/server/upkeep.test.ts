@@ -34,7 +34,7 @@ test('a copy of the ledger from before a migration goes after thirty days', asyn
   expect(copies()).toEqual(['sluice.db.before-0001_next', 'sluice.db.before-0029_next'])
 })
 
-test('it goes with the rows that are in it, where those are kept for less', async () => {
+test('it is deleted with the rows that are in it if their retention is shorter', async () => {
   await start({ SLUICE_LEDGER_RETENTION_DAYS: '7' })
   putCopies(6, 7, 8)
   await (await startUpkeep(gateway.bodies, gateway.deps, 0)).stop()

@@ -216,8 +216,8 @@ test('a transaction that fails changes nothing', async () => {
     address: null,
     userAgent: null,
   } as const
-  const told = { action: 'user.create', resourceId: 'x', workspaceId: null } as const
-  const fails = change(gateway.deps, actor, told, (tx) => {
+  const entry = { action: 'user.create', resourceId: 'x', workspaceId: null } as const
+  const fails = change(gateway.deps, actor, entry, (tx) => {
     gateway.database.file.run("UPDATE api_keys SET name = 'changed'")
     gateway.database.file.run("UPDATE workspaces SET name = 'changed'")
     return [

@@ -6,7 +6,7 @@ import type { ServerTool } from '../../src/tools/tool.ts'
 
 type ToolContext = Parameters<ServerTool['run']>[1]
 
-/** A gateway without search engines, whose pages nobody may read. */
+/** A gateway without search engines, that may not read pages. */
 export const noWeb: WebAccess = {
   prepareSearch() {
     throw new Error('no web')

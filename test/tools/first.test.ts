@@ -26,7 +26,7 @@ describe('datetime', () => {
   })
 
   test.each(['Mars/Base', 7, 'x'.repeat(1_000)])(
-    'the zone %p is told to the model as wrong',
+    'the zone %p is an error for the model',
     async (timezone) => {
       await expect(run('datetime', { timezone })).rejects.toThrow('IANA')
     },

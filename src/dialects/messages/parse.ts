@@ -51,7 +51,7 @@ export function parseMessages(input: JsonObject, headers: Headers): InferenceReq
 /**
  * A thread is a conversation that Anthropic's servers hold, found by the id of its last reply. Here that id is the
  * gateway's, and the next request may go elsewhere. After this code the tool runners of Anthropic's SDKs, which ask for a
- * thread unless told otherwise, send the whole conversation instead.
+ * thread by default, send the whole conversation instead.
  */
 const noThreads = (): GatewayError =>
   new GatewayError(400, 'thread: no conversations are held here; send all messages, without `thread`', {

@@ -20,7 +20,7 @@ export interface Carrying {
 
 /**
  * The fields that carry details in an item. `texts`: those that the item shows, which may leave out some of the
- * details'. Text alone is shown and needs no more, unless the caller replays only what is encrypted.
+ * details'. Text alone is shown and needs nothing else, unless the caller replays only what is encrypted.
  */
 export function carry(
   details: readonly JsonObject[],

@@ -38,11 +38,11 @@ export function addEvents(output: Output, events: readonly InferenceEvent[]): st
   const logprobs = events.flatMap(logprobsOf)
   const ordered = announced(output, thoughtsFirst(events))
   let text = ''
-  let isTold = logprobs.length === 0
+  let hasSentLogprobs = logprobs.length === 0
   for (const [at, event] of ordered.entries()) {
     if (event.type === 'text-delta' && event.choice === 0 && event.text !== '') {
-      text += output.addText(event.text, isTold ? [] : logprobs)
-      isTold = true
+      text += output.addText(event.text, hasSentLogprobs ? [] : logprobs)
+      hasSentLogprobs = true
     } else if (event.type === 'reasoning-delta' && event.choice === 0 && event.text !== '') {
       text += output.addReasoning(event.text, thoughtAt(ordered, at))
     } else {

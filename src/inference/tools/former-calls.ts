@@ -35,9 +35,9 @@ interface Segment {
 function expanded(message: Message, ids: Set<string>, approvals: ReadonlyMap<string, string>): Message[] {
   const { content, reasoningDetails = [] } = message
   const parts = Array.isArray(content) ? content : []
-  const told = reasoningDetails.flatMap(inChat)
+  const carried = reasoningDetails.flatMap(inChat)
   const found = parts.map((part, at) => callIn(part, parts, at, approvals))
-  if (told.length === 0 && found.every((call) => call === null)) return [message]
+  if (carried.length === 0 && found.every((call) => call === null)) return [message]
   const segments: Segment[] = [{ parts: [], calls: [] }]
   for (const [at, part] of parts.entries()) {
     const call = found[at]
@@ -48,7 +48,7 @@ function expanded(message: Message, ids: Set<string>, approvals: ReadonlyMap<str
     else if (last?.calls.length === 0) last.parts.push(part)
     else segments.push({ parts: [part], calls: [] })
   }
-  segments.at(-1)?.calls.push(...told)
+  segments.at(-1)?.calls.push(...carried)
   return segments.flatMap((segment, at) =>
     turnsOf(message, segment, at === 0, at === segments.length - 1, ids),
   )

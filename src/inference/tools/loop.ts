@@ -169,7 +169,7 @@ async function* framesOf(loop: Loop, dispatched: Dispatched | null): Frames {
     throwIfCancelled(loop.first.cancellation)
     loop.stopped = reasonToStop(loop)
     loop.request = nextRequest(loop.request, answering.attempt, {
-      said: result.choices[0],
+      reply: result.choices[0],
       pieces,
       calls,
       results,

@@ -7,7 +7,7 @@ import type { WrittenCall } from './written-call.ts'
 
 /** The text and the calls of one step. */
 interface Step {
-  readonly said: ResultChoice | undefined
+  readonly reply: ResultChoice | undefined
   /** The same in its order, with what only the provider's dialect has; null: it has nothing of that. */
   readonly pieces: readonly TurnPiece[] | null
   readonly calls: readonly WrittenCall[]
@@ -20,9 +20,9 @@ interface Step {
 export function nextRequest(
   request: InferenceRequest,
   { model, provider }: Attempt,
-  { said, pieces, calls, results, isLast }: Step,
+  { reply, pieces, calls, results, isLast }: Step,
 ): InferenceRequest {
-  const turns = turnsOf(said, pieces, callsOf(calls))
+  const turns = turnsOf(reply, pieces, callsOf(calls))
   const answers = results.map(
     ({ call, message }): Message => ({ role: 'tool', toolCallId: call.id, content: message }),
   )

@@ -285,7 +285,7 @@ test.each<JsonObject>([{ type: 'create' }, { type: 'continue', previous_message_
   },
 )
 
-test('no thread is none', () => {
+test('a null thread is no thread', () => {
   expect(parseMessages(withBody({ thread: null }), new Headers()).models).toEqual(['m'])
 })
 

@@ -6,7 +6,7 @@ import { chunksOf } from '../../dialects/gemini/written.ts'
 import { FIXTURES, loadRecordings } from '../../recordings.ts'
 import { DIALECTS, replayInEachDialect } from '../replaying-dialects.ts'
 
-/** Every recorded answer, asked for in Google's API and given again: once as it was told, once in the other form. */
+/** Every recorded answer as a cache hit in Google's API: once in its own form, once in the other one. */
 
 const replaying = replayInEachDialect()
 
@@ -21,8 +21,8 @@ async function ask(dialect: string, text: string, isStream: boolean) {
     },
     { 'x-openrouter-cache': 'true' },
   )
-  const said = await response.text()
-  const chunks = isStream ? chunksOf(said) : [JSON.parse(said)]
+  const received = await response.text()
+  const chunks = isStream ? chunksOf(received) : [JSON.parse(received)]
   return {
     cache: response.headers.get('x-openrouter-cache-status'),
     asked: replaying.requests - before,

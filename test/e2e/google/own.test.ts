@@ -37,7 +37,7 @@ const ANSWER = {
   brandNew: 'field',
 }
 
-test('a request goes as it came, but for what is the gateway’s', async () => {
+test('a request passes unchanged, except the gateway’s own fields', async () => {
   upstream.answers = [json(ANSWER)]
   const sent = {
     contents: [
@@ -91,7 +91,7 @@ test('a request goes as it came, but for what is the gateway’s', async () => {
   })
 })
 
-test('a reply comes as it was told, but for its id, model and account', async () => {
+test('a reply passes unchanged, except its id, model and account', async () => {
   upstream.answers = [json(ANSWER)]
   const reply = await (await ask(PATH, HELLO)).json()
   expect(reply).toEqual({

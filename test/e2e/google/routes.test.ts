@@ -147,12 +147,12 @@ describe('errors', () => {
     ['/models/maker/plain-1:cook', HELLO, 405, 'UNIMPLEMENTED', 'verb'],
     ['/tunedModels/x:generateContent', HELLO, 404, 'NOT_FOUND', 'tunedModels/x'],
     ['/files', HELLO, 404, 'NOT_FOUND', 'models/<model>:generateContent'],
-  ] as const)('%s %j is %d %s', async (path, body, code, status, said) => {
+  ] as const)('%s %j is %d %s', async (path, body, code, status, reason) => {
     const response = await ask(path, body)
     expect(response.status).toBe(code)
     const { error } = await response.json()
     expect(error).toMatchObject({ code, status })
-    expect(error.message).toContain(said)
+    expect(error.message).toContain(reason)
     expect(upstream.seen).toEqual([])
   })
 

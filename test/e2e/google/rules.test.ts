@@ -48,14 +48,14 @@ describe('what the gateway does for every dialect', () => {
     expect((await response.json()).error).toMatchObject({ code: 402, status: 'FAILED_PRECONDITION' })
   })
 
-  test('redacts and blocks by its guardrails, asked and answered', async () => {
+  test('redacts and blocks by its guardrails, in requests and answers', async () => {
     const { key } = await gateway.makeGuardedKey({
       content_filters: [{ pattern: 'swordfish', action: 'redact' }],
       content_filter_builtins: [{ slug: 'email', action: 'redact', apply_to: 'both' }],
     })
-    const said = 'Ask ann@site.example'
+    const unfiltered = 'Ask ann@site.example'
     upstream.answers = [
-      json(chatReply({ content: said })),
+      json(chatReply({ content: unfiltered })),
       chatStream('Ask ann', '@site', '.example'),
       json(claude),
     ]
@@ -79,7 +79,7 @@ describe('what the gateway does for every dialect', () => {
     expect(text).toContain('[REDACTED:email]')
   })
 
-  test('gives a kept answer again, in either form', async () => {
+  test('serves a cache hit in either form', async () => {
     upstream.answers = [chatStream('Kept', ' words')]
     const headers = { 'x-openrouter-cache': 'true' }
     const body = { contents: [{ parts: [{ text: 'Something to keep' }] }] }

@@ -155,11 +155,11 @@ describe('messages', () => {
 
   test('take the blocks back in the next turn', async () => {
     script()
-    const { content: said } = await complete('/messages', asked)
+    const { content: firstAnswer } = await complete('/messages', asked)
     upstream.inTurn('tiny', [says('Still 42.')])
     const messages = [
       ...asked.messages,
-      { role: 'assistant', content: said },
+      { role: 'assistant', content: firstAnswer },
       { role: 'user', content: 'Again?' },
     ]
     const reply = await complete('/messages', { ...asked, messages })

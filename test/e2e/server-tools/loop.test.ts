@@ -105,7 +105,7 @@ describe('a call that fails', () => {
     ['arguments of 70,000 characters', { expression: '1'.repeat(70_000) }, 'more than 65536 characters'],
     ['arguments that the tool does not take', { expression: 7 }, 'must be a text'],
     ['an error of the tool', { expression: '1/0' }, 'division by zero'],
-  ])('because of %s is told to the model', async (_, args, sentence) => {
+  ])('because of %s is a failed result for the model', async (_, args, sentence) => {
     upstream.inTurn('tiny', [calls([{ name: 'calculator', args }]), says('sorry')])
     const reply = await complete(ask())
     expect(reply.choices[0].message.content).toBe('sorry')

@@ -56,7 +56,7 @@ test('a call that needs an approval ends the reply with a request for it', async
 })
 
 /** What the model reads in the second request. */
-const told = (result: string) => [
+const resultSent = (result: string) => [
   { role: 'user', content: 'What is 2 + 3?' },
   { role: 'assistant', tool_calls: [{ function: { name: 'things_add', arguments: '{"a":2,"b":3}' } }] },
   { role: 'tool', content: result },
@@ -83,7 +83,7 @@ describe.each([
       { type: 'mcp_call', approval_request_id: id, output: '5', status: 'completed', name: 'add' },
       { type: 'message' },
     ])
-    expect(sent(1)).toMatchObject(told(FIVE))
+    expect(sent(1)).toMatchObject(resultSent(FIVE))
     expect(ran()).toBe(1)
     const more: ResponseInputItem = { role: 'user', content: 'Sure?' }
     const former = [...input.input, ...again(second)]
@@ -93,13 +93,13 @@ describe.each([
     })
     expect(ran()).toBe(1)
     expect(sent(2)).toMatchObject([
-      ...told(FIVE),
+      ...resultSent(FIVE),
       { role: 'assistant', content: 'It is 5.' },
       { role: 'user', content: 'Sure?' },
     ])
   })
 
-  test('a refusal is told to the model, and nothing runs', async () => {
+  test('the model gets a refusal as the result, and nothing runs', async () => {
     const first = await asked([things], stored)
     upstream.inTurn('tiny', [says('Fine.')])
     const second = await client.responses.create({
@@ -109,7 +109,7 @@ describe.each([
     })
     expect(second.output_text).toBe('Fine.')
     expect(second.output.map(({ type }) => type)).toEqual(['mcp_list_tools', 'message'])
-    expect(sent(1)).toMatchObject(told('The call was not made: the user refused it, because: too dear'))
+    expect(sent(1)).toMatchObject(resultSent('The call was not made: the user refused it, because: too dear'))
     expect(ran()).toBe(0)
   })
 })

@@ -125,7 +125,7 @@ test('the calls of one request share a session, which ends with it', async () =>
   while (!last()) await Bun.sleep(1)
 })
 
-test('a call that fails is told to the model, and shown', async () => {
+test('the model and the caller see a call that fails', async () => {
   upstream.inTurn('tiny', [calls([{ name: 'things_fail', args: {} }]), says('sorry')])
   const { output } = await complete('/responses', { ...asked, tools: [entry] })
   expect(output[1]).toMatchObject({ type: 'mcp_call', status: 'failed', output: null, error: 'no, [hidden]' })
@@ -174,7 +174,7 @@ describe('a 400 names the place and what there is', () => {
       'tools[0].server_label: names no MCP server of this gateway. It has things, few, dead',
     ],
     [
-      'an address of nobody in chat',
+      'a server that is not listed, in chat',
       { server_label: 'x', server_url: 'https://a.example/mcp' },
       'names no MCP server of this gateway. It has',
     ],
@@ -200,7 +200,7 @@ describe('a 400 names the place and what there is', () => {
       { allowed_tools: ['rm'] },
       'tools[0].allowed_tools: names "rm", which the server does not have. It has add, count',
     ],
-    ['a list that is none', { allowed_tools: 7 }, 'tools[0].allowed_tools: must be a list of names'],
+    ['a list that is a number', { allowed_tools: 7 }, 'tools[0].allowed_tools: must be a list of names'],
   ]
   test.each(refused)('%s', async (_, fields, sentence) => {
     const response = await gateway.call('/chat/completions', ask({ tools: [{ ...entry, ...fields }] }))

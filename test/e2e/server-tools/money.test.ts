@@ -1,4 +1,4 @@
-/** What a loop costs, whoever ends it. */
+/** What a loop costs, however it ends. */
 import { describe, expect, test } from 'bun:test'
 import { gatewayOfFile } from '../../file-setup.ts'
 import { type Answer, paced, sse, startUpstream } from '../../upstream.ts'

@@ -103,7 +103,7 @@ const reasoningItem = {
   summary: [{ type: 'summary_text', text: 'Two sums.' }],
   encrypted_content: 'ZW5jcnlwdGVk',
 }
-const said = (text: string) => ({
+const answered = (text: string) => ({
   type: 'message',
   id: 'msg_1',
   role: 'assistant',
@@ -239,8 +239,8 @@ export const TURNS: Readonly<Record<string, Turn>> = {
   },
   responses: {
     upstreamId: 'gpt-5',
-    calls: responsesReply([reasoningItem, said('Let me see.'), ...functionCalls]),
-    answers: responsesReply([said(ANSWER)]),
+    calls: responsesReply([reasoningItem, answered('Let me see.'), ...functionCalls]),
+    answers: responsesReply([answered(ANSWER)]),
     field: 'input',
     replayed: [
       reasoningItem,

@@ -1,4 +1,4 @@
-/** The loop with a provider of each dialect: what it thought, signed, said and called comes back to it with the results. */
+/** The loop with a provider of each dialect: its thoughts, signatures, text and calls are sent back to it with the results. */
 import { beforeEach, expect, test } from 'bun:test'
 import { asList, isObject, objectsIn } from '../../../src/core/json.ts'
 import { gatewayOfFile } from '../../file-setup.ts'

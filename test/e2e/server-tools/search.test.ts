@@ -98,7 +98,7 @@ test('messages have Anthropic’s blocks of a search', async () => {
   expect(reply.usage.server_tool_use).toMatchObject({ web_search_requests: 1 })
 })
 
-test('an engine that fails is told to the model and costs nothing', async () => {
+test('a failing engine is a failed result for the model, and free', async () => {
   engines.answer = () => new Response('<html>', { status: 502 })
   script()
   const reply = await complete('/chat/completions', ask({ tools: [{ type: 'openrouter:web_search' }] }))

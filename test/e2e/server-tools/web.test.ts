@@ -141,7 +141,7 @@ describe('web_search', () => {
     expect(upstream.seen).toEqual([])
   })
 
-  test('an engine that fails is told to the model, and is free', async () => {
+  test('a failing engine is a failed result for the model, and free', async () => {
     engines.answer = () => new Response('<html>', { status: 502 })
     script()
     const { usage } = await reply('/chat/completions', ask({ tools }))

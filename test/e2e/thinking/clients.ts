@@ -6,7 +6,7 @@ import { RESULTS, TOOLS } from './turn.ts'
 
 /**
  * Callers that hold a conversation of two turns as their vendors' clients do: they ask, run the tools that the model
- * calls, and go on with everything that they were told, unread.
+ * calls, and continue with everything that they received, unread.
  */
 
 interface Held {
@@ -216,9 +216,9 @@ const messages: Caller = {
     ]
     const answers: string[] = []
     for (const place of turns.slice(1)) {
-      const { content: said } = await messagesTurn(client, place, history, isStream)
-      answers.push(said.map((block) => (block.type === 'text' ? block.text : '')).join(''))
-      history.push({ role: 'assistant', content: said }, NEXT)
+      const { content: answer } = await messagesTurn(client, place, history, isStream)
+      answers.push(answer.map((block) => (block.type === 'text' ? block.text : '')).join(''))
+      history.push({ role: 'assistant', content: answer }, NEXT)
     }
     return {
       calls: calls.map(({ name, input }) => ({ name, args: input })),

@@ -1,6 +1,6 @@
 /**
  * Conversations of two turns with thinking and tools, by the vendors' own clients, whatever the provider speaks: what
- * it signed comes back to it as it was, and to nobody else.
+ * it signed comes back to it unchanged, and to no other provider.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../src/core/events.ts'
@@ -18,7 +18,7 @@ const upstream = Bun.serve({
   async fetch(request) {
     const path = new URL(request.url).pathname
     const wire = [...SHAPES, ...VENDORS].flatMap(({ wires }) => wires).find((each) => each.path.test(path))
-    if (!wire) return new Response('nobody lives here', { status: 500 })
+    if (!wire) return new Response('there is no such route', { status: 500 })
     const body: JsonObject = await request.json()
     seen.push({ path, wire, body })
     return wire.reply(seen.length === 1, body.stream === true || /stream/i.test(path))
@@ -102,7 +102,7 @@ const pairs = CALLERS.flatMap((caller) =>
   ),
 )
 
-describe('a conversation that goes on elsewhere brings along what was said, and no foreign signature', () => {
+describe('a conversation that continues at another provider has its texts there, and no foreign signature', () => {
   test.each(pairs.map((row) => [`${row.caller.name}: ${row.from.name}, then ${row.to.name}`, row] as const))(
     '%s',
     async (_, { caller, from, to }) => {

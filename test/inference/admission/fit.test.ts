@@ -126,7 +126,7 @@ test('at any price and remaining budget: a reservation fits the budget, and take
         )
         const prompt = { text, audio: 0, image: 0 }
         const fitted = fitConversation(group, { ...hi, prompt }, remaining(left, left + more), isLast)
-        // What is sent costs no more than what is reserved.
+        // The request costs at most what is reserved.
         for (const { endpoint, outputBound } of fitted.attempts) {
           const longest = outputBound ?? endpoint.maxCompletionTokens ?? Number.NaN
           const most = endpoint.pricing ? holdOf(endpoint.pricing, prompt, longest) : Number.NaN

@@ -17,7 +17,7 @@ const free = (more: Partial<Pricing> = {}): Pricing => pricing('0', '0', more)
 
 describe('the cost of things', () => {
   const rows: [name: string, usage: Partial<Usage>, prices: Pricing, nanoUsd: number][] = [
-    ['one fee where no units are told', {}, free({ request: usd('0.002') }), 2_000_000],
+    ['one fee without units', {}, free({ request: usd('0.002') }), 2_000_000],
     ['a fee for each search unit', { searchUnits: 3 }, free({ request: usd('0.002') }), 6_000_000],
     ['no unit is one fee', { searchUnits: 0 }, free({ request: usd('0.002') }), 2_000_000],
     ['images', { images: 4 }, free({ image: usd('0.04') }), 160_000_000],

@@ -44,7 +44,7 @@ test('long lists end at the limit', () => {
   expect(JSON.stringify(some).length).toBeLessThan(6_000)
 })
 
-test('a cut in the middle of a character leaves text', () => {
+test('a truncation in the middle of a character leaves valid text', () => {
   expect(shortened('🌊🌊', 3)).toBe('🌊\ufffd… [truncated in the log: 1 more characters]')
   expect(shortened('🌊', 2)).toBe('🌊')
 })

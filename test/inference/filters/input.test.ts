@@ -82,7 +82,7 @@ const rows: [what: string, body: JsonObject, expected: JsonObject | 'as it is'][
     'as it is',
   ],
   [
-    'thoughts that nobody has signed',
+    'thoughts without a signature',
     {
       input: [{ type: 'reasoning', id: 'x', summary: [{ type: 'summary_text', text: 'x' }] }],
       messages: [

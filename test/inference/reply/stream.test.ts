@@ -17,7 +17,7 @@ beforeEach(() => {
 })
 afterEach(() => ticker.close())
 
-interface Told {
+interface Observed {
   endings: Ending[]
   kept: [Ending, JsonObject | null][]
   ended: number
@@ -37,19 +37,19 @@ function begin(more: Partial<StreamWriter> = {}) {
   }
   const committed = Promise.withResolvers<void>()
   const settling = Promise.withResolvers<void>()
-  const told: Told = { endings: [], kept: [], ended: 0, lost: [] }
+  const observed: Observed = { endings: [], kept: [], ended: 0, lost: [] }
   const ended = Promise.withResolvers<void>()
   const generation = generationWith(attempt, {
     settle(ending) {
       settling.resolve()
-      told.endings.push(ending)
+      observed.endings.push(ending)
       return committed.promise
     },
     end() {
-      told.ended += 1
+      observed.ended += 1
       ended.resolve()
     },
-    onLost: (error) => told.lost.push(error),
+    onLost: (error) => observed.lost.push(error),
     ticker,
   })
   let whole: JsonObject | null = null
@@ -83,12 +83,12 @@ function begin(more: Partial<StreamWriter> = {}) {
     unansweredWriter: () => writer,
     recorder: {
       begin: async () => undefined,
-      end: async (ending, reply) => void told.kept.push([ending, reply]),
+      end: async (ending, reply) => void observed.kept.push([ending, reply]),
     },
   })
   return {
     stream,
-    told,
+    observed,
     disconnect: () => cancel(generation.cancellation, new CallerDisconnected()),
     settling: settling.promise,
     commit: committed.resolve,
@@ -124,15 +124,15 @@ test('long texts follow what was returned with them, in pieces of at most 256 kB
   expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(256 * 1024)
 })
 
-test('a whole reply is settled, then kept, then ended', async () => {
-  const { stream, told, settling, commit, ended } = begin()
+test('a complete reply is settled, then recorded, then ended', async () => {
+  const { stream, observed, settling, commit, ended } = begin()
   const read = drain(stream)
   await settling
-  expect(told).toMatchObject({ endings: ['complete'], kept: [], ended: 0 })
+  expect(observed).toMatchObject({ endings: ['complete'], kept: [], ended: 0 })
   commit()
   expect(await read).toBe('words end')
   await ended
-  expect(told).toEqual({
+  expect(observed).toEqual({
     endings: ['complete'],
     kept: [['complete', { status: 'completed' }]],
     ended: 1,
@@ -141,14 +141,14 @@ test('a whole reply is settled, then kept, then ended', async () => {
 })
 
 test('a client that disconnects while its complete reply is settled has ended too, and the record is complete', async () => {
-  const { stream, disconnect, told, settling, commit, ended } = begin()
+  const { stream, disconnect, observed, settling, commit, ended } = begin()
   const read = drain(stream)
   await settling
   disconnect()
   commit()
   await ended
   expect(await read).toBe('words ')
-  expect(told).toMatchObject({
+  expect(observed).toMatchObject({
     endings: ['complete'],
     kept: [['complete', { status: 'completed' }]],
     lost: [],
@@ -156,12 +156,12 @@ test('a client that disconnects while its complete reply is settled has ended to
 })
 
 test('a client that disconnects before the end is recorded with the text until then', async () => {
-  const { stream, disconnect, told, commit, ended } = begin()
+  const { stream, disconnect, observed, commit, ended } = begin()
   await stream.next()
   disconnect()
   commit()
   await ended
-  expect(told).toEqual({
+  expect(observed).toEqual({
     endings: ['disconnected'],
     kept: [['disconnected', { status: 'failed' }]],
     ended: 1,
@@ -181,8 +181,8 @@ test('a failing settlement leaves nothing open, with the client connected or not
   leaving.disconnect()
   leaving.fail(new Error('the disk is full'))
   await leaving.ended
-  for (const { told } of [staying, leaving])
-    expect(told).toMatchObject({
+  for (const { observed } of [staying, leaving])
+    expect(observed).toMatchObject({
       kept: [[expect.any(String), { status: 'failed' }]],
       ended: 1,
       lost: [expect.any(Error)],

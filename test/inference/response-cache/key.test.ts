@@ -34,7 +34,7 @@ const OTHER: Row[] = [
   ['another temperature', () => keyOf({ ...BODY, temperature: 0.6 })],
   ['a seed', () => keyOf({ ...BODY, seed: 1 })],
   ['a preference of providers', () => keyOf({ ...BODY, provider: { only: ['lab'] } })],
-  ['a field that nobody here knows', () => keyOf({ ...BODY, unheard_of: 1 })],
+  ['an unknown field', () => keyOf({ ...BODY, unheard_of: 1 })],
   ['a field aside, further in', () => keyOf({ ...BODY, messages: [{ ...BODY.messages[0], user: 'ann' }] })],
   [
     'the order of turns',

@@ -7,7 +7,7 @@ import {
   eventsOf,
   storedEvents,
 } from '../../../src/inference/responses/event-log.ts'
-import { response, type Store, said, startStore } from '../../bodies/fixture.ts'
+import { response, type Store, startStore, turnOf } from '../../bodies/fixture.ts'
 
 let started: Store
 let kept: StoredResponse
@@ -17,7 +17,7 @@ let lost: unknown[]
 beforeEach(async () => {
   started = startStore()
   kept = response('01', { status: 'in_progress', background: true, streamed: true })
-  await started.store.keep(kept, said('x'))
+  await started.store.keep(kept, turnOf('x'))
   lost = []
   log = createEventLog(kept, started.store, (error) => lost.push(error))
 })
@@ -112,8 +112,8 @@ test('if a crash lost the last events, the end is sent once with the next number
     const source = storedEvents(kept, started.store)
     expect(await read(source, after)).toEqual([...expected])
   }
-  const told = await storedEvents(kept, started.store).after(2)
-  expect(told?.text).toStartWith('event: response.failed\n')
+  const stored = await storedEvents(kept, started.store).after(2)
+  expect(stored?.text).toStartWith('event: response.failed\n')
 })
 
 test('a stream that was deleted meanwhile ends', async () => {

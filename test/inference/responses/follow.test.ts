@@ -86,7 +86,7 @@ test('a comment whenever nothing came for five seconds', async () => {
   expect(await event).toBe('zero')
 })
 
-test('a reader that takes nothing for a minute is let go', async () => {
+test('a reader that reads nothing for a minute is disconnected', async () => {
   const { events, give } = source()
   const { next } = reading(events)
   await next()

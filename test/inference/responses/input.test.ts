@@ -7,7 +7,7 @@ import { type StateOptions, stateOptionsOf } from '../../../src/inference/respon
 import { response, type Store, startStore } from '../../bodies/fixture.ts'
 
 const user = (text: string): JsonObject => ({ role: 'user', content: text })
-const said = (id: string, text: string): JsonObject => ({
+const answered = (id: string, text: string): JsonObject => ({
   id,
   type: 'message',
   role: 'assistant',
@@ -98,12 +98,12 @@ describe('a body that refers to earlier items', () => {
   beforeEach(async () => {
     started = startStore()
     await started.store.keep(response('01'), {
-      reply: { output: [said('msg_a1', 'One')] },
+      reply: { output: [answered('msg_a1', 'One')] },
       input: [user('1')],
       itemIds: ['msg_010000', 'msg_a1'],
     })
     await started.store.keep(response('02', { previousResponseId: 'resp_01' }), {
-      reply: { output: [said('msg_a2', 'Two')] },
+      reply: { output: [answered('msg_a2', 'Two')] },
       input: [user('2')],
       itemIds: ['msg_020000', 'msg_a2'],
     })
@@ -112,7 +112,7 @@ describe('a body that refers to earlier items', () => {
 
   const resolve = (body: JsonObject) =>
     resolveInput(body, stateOptionsOf(body), 'workspace-a', { store: started.store, remembered: null })
-  const conversation = [user('1'), said('msg_a1', 'One'), user('2'), said('msg_a2', 'Two')]
+  const conversation = [user('1'), answered('msg_a1', 'One'), user('2'), answered('msg_a2', 'Two')]
 
   test('is unchanged if it refers to nothing', async () => {
     const body = { input: 'Hi' }
@@ -135,17 +135,17 @@ describe('a body that refers to earlier items', () => {
 
   test('gets the items that it names, each once, and not those of the response that it continues', async () => {
     const named = ['msg_a1', 'msg_a1', 'msg_020000'].map((id) => ({ type: 'item_reference', id }))
-    expect((await resolve({ input: named })).body['input']).toEqual([said('msg_a1', 'One'), user('2')])
+    expect((await resolve({ input: named })).body['input']).toEqual([answered('msg_a1', 'One'), user('2')])
     const { body } = await resolve({ input: [...named, user('3')], previous_response_id: 'resp_02' })
     expect(body['input']).toEqual([...conversation, user('3')])
-    // The first turn alone does not hold what the second one said.
+    // The first turn alone does not hold what the second one answered.
     const other = await resolve({ input: named, previous_response_id: 'resp_01' })
     expect(other.own).toEqual([user('2')])
   })
 
   test('may not name more items than are looked up', async () => {
     const input = Array.from({ length: 2_001 }, () => ({ type: 'item_reference', id: 'msg_a1' }))
-    expect((await resolve({ input })).own).toEqual([said('msg_a1', 'One')])
+    expect((await resolve({ input })).own).toEqual([answered('msg_a1', 'One')])
     const find = async (id: string) => ({ type: 'message', id })
     const remembered = { find, add: () => undefined, close: async () => undefined }
     const many = input.map((item, i) => ({ ...item, id: `rs_${i}` }))
@@ -159,8 +159,8 @@ describe('a body that refers to earlier items', () => {
   test('has its mistakes reported at its own paths', async () => {
     const resolved = await resolve({ input: [user('3')], previous_response_id: 'resp_02' })
     const words = (message: string) => {
-      const told = withCallerPlaces(badRequest(message), resolved)
-      return told instanceof Error ? told.message : told
+      const error = withCallerPlaces(badRequest(message), resolved)
+      return error instanceof Error ? error.message : error
     }
     expect(words('input[4].role: must be one of …')).toBe('input[0].role: must be one of …')
     expect(words('input[4].a: is wrong; input[5]: is wrong too')).toBe(

@@ -58,20 +58,20 @@ describe('a rate limit that the provider states for all models', () => {
     expect(cooldown()).toBeNull()
   })
 
-  const said = (message: string, headers = {}, type = 'rate_limit_error') =>
+  const refusal = (message: string, headers = {}, type = 'rate_limit_error') =>
     readErrorReply(429, new Headers(headers), JSON.stringify({ error: { type, message } })).reach
   const claim = (value: string) => ({ 'anthropic-ratelimit-unified-representative-claim': value })
   test('is known by sentences and headers of vendors', () => {
     expect([
-      said('Your account org-e<ak-f> request reached max organization concurrency: 1, please try again'),
-      said('Your account org-e<ak-f> request reached organization max RPM: 3, please try again'),
-      said('Organization Rate limit exceeded, please try again after 1 seconds'),
-      said('You are using a Trial key, which is limited to 40 API calls / minute'),
-      said('Wait', claim('five_hour')),
+      refusal('Your account org-e<ak-f> request reached max organization concurrency: 1, please try again'),
+      refusal('Your account org-e<ak-f> request reached organization max RPM: 3, please try again'),
+      refusal('Organization Rate limit exceeded, please try again after 1 seconds'),
+      refusal('You are using a Trial key, which is limited to 40 API calls / minute'),
+      refusal('Wait', claim('five_hour')),
     ]).toEqual(Array(5).fill('account'))
     expect([
-      said('Rate limit reached for gpt-4o in organization org-x on tokens per min'),
-      said('Wait', claim('seven_day_opus')),
+      refusal('Rate limit reached for gpt-4o in organization org-x on tokens per min'),
+      refusal('Wait', claim('seven_day_opus')),
     ]).toEqual([undefined, undefined])
   })
 })

@@ -81,7 +81,7 @@ describe('own keys in a plan', () => {
     ['none', [], ['one', 'two']],
     ['at the dearer provider', [own('two')], ['own@two', 'one', 'two']],
     ['at one that has no credential here', [own('three')], ['own@three', 'one', 'two']],
-    ['at one that nobody can call', [own('four')], ['one', 'two']],
+    ['at an endpoint without any credential', [own('four')], ['one', 'two']],
     ['that cannot be opened', [own('one', UNREAD)], ['one', 'two']],
     ['that cannot be opened and requires', [own('one', { ...UNREAD, isRequired: true })], ['two']],
     [

@@ -109,7 +109,7 @@ describe('uptime', () => {
     failing('capacity')
     failing('rate-limit')
     expect(meters.of(ID)).toBeNull()
-    // Nobody had answered when the caller left.
+    // No provider had answered when the client disconnected.
     settled({ cancelled: true, tries: [] })
     settled({ cancelled: true, tries: [tried({ status: null })] })
     settled({ cancelled: true, tries: [tried({ code: 'server' })] })

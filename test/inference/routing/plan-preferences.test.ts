@@ -131,7 +131,7 @@ describe('enforce_distillable_text', () => {
     expect(order({ enforceDistillableText: false, sort: 'price' })).toBe(order({ sort: 'price' }))
   })
 
-  test('is told where nothing is left', () =>
+  test('is named if no endpoint is left', () =>
     expect(() => order({ enforceDistillableText: true }, ['lab/voice'])).toThrow(
       /No endpoint of "lab\/voice" fits this request.*lab\/voice at one is not known to permit distillation/,
     ))

@@ -31,7 +31,7 @@ image                                     | blank / sees                 | blank
 image                                     | hears, films, sees           | sees
 png                                       | text, sees                   | sees
 png                                       | text                         | 404 input_modalities
-# the image of a tool's result is left out where nobody sees it
+# the image of a tool's result is left out if no endpoint reads images
 shot                                      | text, sees                   | sees
 shot                                      | text                         | text
 shot                                      | text, other                  | text, other

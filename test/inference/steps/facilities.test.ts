@@ -43,7 +43,7 @@ const payment = (atMostNanoUsd: number) => ({
 })
 
 describe('ask', () => {
-  test('is a conversation of its own, a row of its own, and a step of its parent', async () => {
+  test('has its own conversation and row, and is a step of its parent', async () => {
     const { family, ask } = familyOf(gateway, API_KEY)
     const asked = await ask(conversation('cent'), { kind: 'panel' })
     expect(asked.result.choices[0]?.text).toBe('An answer')

@@ -98,7 +98,7 @@ test.each([402, 403, 429])('a refusal with %d ends the request', async (status) 
   expect((await start().ended).refusal?.status).toBe(status)
 })
 
-test('any other error is told to the model, shortened', async () => {
+test('any other error is a failed result for the model, shortened', async () => {
   for (const error of [
     new GatewayError(502, 'the engine is away'),
     new TypeError('y'.repeat(5_000)),

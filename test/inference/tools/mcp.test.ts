@@ -46,7 +46,7 @@ describe('a server of the operator', () => {
   })
 })
 
-test('a server of others is left to a provider of Responses, and to nobody in chat', async () => {
+test('a server that is not listed is for providers of Responses, and refused in chat', async () => {
   for (const place of [{ server_url: 'https://a.example/mcp' }, { connector_id: 'connector_gmail' }]) {
     expect(await functionsOf({ server_label: 'mine', ...place }, 'responses')).toBeNull()
     await expect(functionsOf({ server_label: 'mine', ...place })).rejects.toThrow('It has things')

@@ -72,7 +72,7 @@ export const conversation = fc
     ...(system ? [{ role: 'system' as const, content: 'You help.' }] : []),
     ...withIds(pieces),
   ])
-  // So that a message that was changed can be told.
+  // Detects a message that was changed.
   .map((messages) => messages.map((message, at): Message => ({ ...message, extra: { at } })))
 
 /** A token for three characters, and one for a note. */

@@ -141,7 +141,7 @@ describe('mistral-ocr by a model of pages', () => {
       400,
       'The file "scan.pdf" cannot be read: pages recognized no text',
     ],
-  ])('a reply that is none is an error, and no model is asked: %#', async (answer, status, sentence) => {
+  ])('an unreadable reply is an error, and no model is called: %#', async (answer, status, sentence) => {
     upstream.on('pages', answer)
     const { body, ...reply } = await ask(byPages, OCR)
     expect(reply.status, JSON.stringify(body)).toBe(status)

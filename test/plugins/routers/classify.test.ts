@@ -16,7 +16,7 @@ describe.each([
     )
   })
 
-  test('at least 85 % are told right to be hard or not', () => {
+  test('at least 85 % are classified correctly as hard or not', () => {
     expect(
       shareOf(prompts, ({ isHard, prompt }) => classify(prompt).difficulty >= HARD === isHard),
     ).toBeGreaterThanOrEqual(0.85)

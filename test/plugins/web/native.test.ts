@@ -10,7 +10,7 @@ const gateway = await gatewayOfFile(
       ANTHROPIC_API_KEY: 'k',
       ANTHROPIC_BASE_URL: upstream.baseUrl,
       SLUICE_EXA_API_KEY: KEY_OF_ENGINE,
-      // Would fail: nobody listens there.
+      // Would fail: no server listens there.
       SLUICE_SEARCH_URLS: 'exa=http://127.0.0.1:9',
     },
   },

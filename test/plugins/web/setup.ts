@@ -4,7 +4,7 @@ import { startSite } from '../../tools/web-fetch/page-server.ts'
 import { KEY_OF_ENGINE, startEngines } from '../../tools/web-search/engine-server.ts'
 import { startUpstream, streamed, unary } from '../../upstream.ts'
 
-/** The answer of the model: it cites the first result, and an address that is none. */
+/** The answer of the model: it cites the first result, and an invalid address. */
 export const ANSWER = 'See [example.com](https://news.example.com/first) and [other](https://evil.example/).'
 export const CITED = '[example.com](https://news.example.com/first)'
 export const PRICE_OF_SEARCH = 0.007

@@ -38,7 +38,7 @@ describe('the scans of a PDF', () => {
     expect(isCut).toBe(false)
   })
 
-  test('are 20 at most, and the rest is said to be left out', async () => {
+  test('are 20 at most, and a note names the rest', async () => {
     const { scans, pages, isCut, text } = await read(
       scannedPdf(Array.from({ length: 22 }, () => ({ rows: ROWS }))),
       'scans',

@@ -10,7 +10,7 @@ interface Options {
   readonly isJson?: boolean
 }
 
-/** One server, which knows `SECRET` and nobody else. */
+/** One server, which accepts only `SECRET`. */
 export function startMcpServer({ isJson = false }: Options = {}) {
   const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>()
   const seen: { method: string; session: string | null; rpc: string }[] = []

@@ -22,7 +22,7 @@ describe('what stands beside a text', () => {
     ]
     const guarded = guard(framesOf(...each(events)), [EMAIL])
     const { reasoningDetails } = await only(guarded)
-    expect(reasoningDetails.map(({ text: said, signature }) => [said, signature])).toEqual([
+    expect(reasoningDetails.map(({ text: output, signature }) => [output, signature])).toEqual([
       ['Is it ', undefined],
       [`${MARK}?`, undefined],
       ['No.', undefined],
@@ -38,11 +38,11 @@ describe('what stands beside a text', () => {
       annotation: { type: 'url_citation', url: 'https://site.example', title, startIndex, endIndex },
     })
     const events = [text(`To ${MAIL}: yes`), cited(0, 2, 'First'), cited(21, 24, MAIL), text('. '), end()]
-    const { annotations, text: said } = await only(guard(framesOf(...each(events)), [EMAIL]))
-    expect(said).toBe(`To ${MARK}: yes. `)
+    const { annotations, text: output } = await only(guard(framesOf(...each(events)), [EMAIL]))
+    expect(output).toBe(`To ${MARK}: yes. `)
     expect(annotations).toMatchObject([
       { startIndex: 0, endIndex: 2, title: 'First' },
-      { startIndex: said.indexOf('yes'), endIndex: said.indexOf('yes') + 3, title: MARK },
+      { startIndex: output.indexOf('yes'), endIndex: output.indexOf('yes') + 3, title: MARK },
     ])
   })
 
@@ -177,14 +177,14 @@ describe('what a provider of the same dialect says beside neutral events', () =>
     expect(JSON.stringify(message)).not.toContain(MAIL)
   })
 
-  test('of a reply that is not streamed they stay whole, or not at all', async () => {
-    const body = (said: string): InferenceEvent => ({
+  test('of a reply that is not streamed they stay complete, or are dropped', async () => {
+    const body = (output: string): InferenceEvent => ({
       type: 'native',
       dialect: 'messages',
-      data: { message: { content: [{ type: 'server_tool_use', input: { query: said } }] } },
+      data: { message: { content: [{ type: 'server_tool_use', input: { query: output } }] } },
     })
-    const read = async (said: string, inNative: string) => {
-      const frames = framesOf([frame(text(said), body(inNative))], [frame(end())])
+    const read = async (output: string, inNative: string) => {
+      const frames = framesOf([frame(text(output), body(inNative))], [frame(end())])
       const guarded = guard(frames, [EMAIL], { dialect: 'messages', stream: false })
       const { natives } = await collect(guarded.frames, () => undefined)
       return [natives.length, guarded.dropped]
@@ -195,23 +195,32 @@ describe('what a provider of the same dialect says beside neutral events', () =>
   })
 
   test('items of Responses: changed ones end without content, and the pieces of tools are left out', async () => {
-    const told = (event: JsonObject): InferenceEvent => ({
+    const nativeEvent = (event: JsonObject): InferenceEvent => ({
       type: 'native',
       dialect: 'responses',
       data: { event },
     })
-    const item = (said: string) => ({
+    const item = (output: string) => ({
       type: 'message',
       id: 'i',
-      content: [{ type: 'output_text', text: said }],
+      content: [{ type: 'output_text', text: output }],
     })
-    const shown = async (said: string) => {
+    const shown = async (output: string) => {
       const guarded = guard(
         framesOf(
-          [frame(told({ type: 'response.output_item.added', output_index: 0, item: item('') }))],
-          [frame(text(said), told({ type: 'response.output_item.done', output_index: 0, item: item(said) }))],
-          [frame(told({ type: 'response.mcp_call_arguments.delta', output_index: 1, delta: 'ann@' }))],
-          [frame(told({ type: 'response.mcp_call.failed', output_index: 1, item_id: MAIL, note: MAIL }))],
+          [frame(nativeEvent({ type: 'response.output_item.added', output_index: 0, item: item('') }))],
+          [
+            frame(
+              text(output),
+              nativeEvent({ type: 'response.output_item.done', output_index: 0, item: item(output) }),
+            ),
+          ],
+          [frame(nativeEvent({ type: 'response.mcp_call_arguments.delta', output_index: 1, delta: 'ann@' }))],
+          [
+            frame(
+              nativeEvent({ type: 'response.mcp_call.failed', output_index: 1, item_id: MAIL, note: MAIL }),
+            ),
+          ],
           [frame(end())],
         ),
         [EMAIL],
@@ -231,12 +240,12 @@ describe('what a provider of the same dialect says beside neutral events', () =>
   test('unknown fields of a streamed response object are filtered, not those that repeat the request', async () => {
     const response = { instructions: MAIL, text: { format: { description: MAIL } }, abstract: `To ${MAIL}` }
     for (const incomplete of [{}, { incomplete_details: { reason: 'max_output_tokens' } }]) {
-      const told: InferenceEvent = {
+      const nativeEvent: InferenceEvent = {
         type: 'native',
         dialect: 'responses',
         data: { response: { ...response, ...incomplete } },
       }
-      const guarded = guard(framesOf([frame(text('Hi.'))], [frame(told)], [frame(end())]), [EMAIL], {
+      const guarded = guard(framesOf([frame(text('Hi.'))], [frame(nativeEvent)], [frame(end())]), [EMAIL], {
         dialect: 'responses',
       })
       const { natives } = await collect(guarded.frames, () => undefined)
@@ -247,13 +256,13 @@ describe('what a provider of the same dialect says beside neutral events', () =>
   })
 
   test('unknown texts in the deltas of chat', async () => {
-    const told = (data: JsonObject): InferenceEvent => ({ type: 'native', dialect: 'chat', data })
+    const nativeEvent = (data: JsonObject): InferenceEvent => ({ type: 'native', dialect: 'chat', data })
     const guarded = guard(
       framesOf(
         [
           frame(
             text('Hi'),
-            told({
+            nativeEvent({
               chunk: { system_fingerprint: 'fp', citations: [`https://x?${MAIL}`] },
               choices: [{ index: 0, message: { hidden_text: 'ann@', thought_signature: 'abc' } }],
             }),

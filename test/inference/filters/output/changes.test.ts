@@ -16,20 +16,24 @@ const spelled = (make: (value: string) => InferenceEvent, value: string): Infere
   [...value].map(make)
 
 describe('each kind of text is looked through by itself', () => {
-  const said = `Write to ${MAIL}.`
+  const written = `Write to ${MAIL}.`
   const rows: [kind: string, events: InferenceEvent[], path: (choice: JsonObject) => unknown][] = [
-    ['text', spelled(text, said), ({ text: value }) => value],
-    ['reasoning', spelled(thought, said), ({ reasoning }) => reasoning],
-    ['refusal', spelled(refusal, said), ({ refusal: value }) => value],
-    ['transcript', spelled(audio, said), ({ audio: value }) => JSON.parse(JSON.stringify(value)).transcript],
+    ['text', spelled(text, written), ({ text: value }) => value],
+    ['reasoning', spelled(thought, written), ({ reasoning }) => reasoning],
+    ['refusal', spelled(refusal, written), ({ refusal: value }) => value],
+    [
+      'transcript',
+      spelled(audio, written),
+      ({ audio: value }) => JSON.parse(JSON.stringify(value)).transcript,
+    ],
     [
       'free text of a custom tool',
-      [call(0, 'note', { extra: { type: 'custom' } }), ...spelled((json) => piece(0, json), said)],
+      [call(0, 'note', { extra: { type: 'custom' } }), ...spelled((json) => piece(0, json), written)],
       ({ toolCalls }) => JSON.parse(JSON.stringify(toolCalls))[0].arguments,
     ],
     [
       'details of reasoning',
-      [...said].flatMap((value) => [
+      [...written].flatMap((value) => [
         thought(value),
         detail({ type: 'reasoning.text', text: value, index: 0 }),
       ]),
@@ -52,7 +56,7 @@ describe('each kind of text is looked through by itself', () => {
     ])
   })
 
-  test('and none goes on in another', async () => {
+  test('and none continues in another', async () => {
     const events = [
       thought('ann@'),
       text('site.example, ann@'),
@@ -193,7 +197,7 @@ describe('blocked texts', () => {
       stream,
     })
     const { choices } = await read(guarded)
-    expect(choices.map(({ text: said, finish }) => [said, finish.reason])).toEqual([
+    expect(choices.map(({ text: written, finish }) => [written, finish.reason])).toEqual([
       ['A clean one', 'content_filter'],
       ['No ', 'content_filter'],
     ])

@@ -40,7 +40,7 @@ export const each = (events: readonly InferenceEvent[]): FrameBatch[] => events.
 export async function read({ frames }: Pick<Guarded, 'frames'>) {
   const events: InferenceEvent[] = []
   let error: unknown
-  const told = (async function* () {
+  const changed = (async function* () {
     try {
       for await (const batch of frames) {
         for (const { events: own } of batch) events.push(...own)
@@ -50,7 +50,7 @@ export async function read({ frames }: Pick<Guarded, 'frames'>) {
       error = caught
     }
   })()
-  const { choices } = await collect(told, () => undefined)
+  const { choices } = await collect(changed, () => undefined)
   return { events, choices, error }
 }
 

@@ -14,7 +14,7 @@ import { forReplies, type Recording } from '../../../recordings.ts'
 import { guard, guardrailOf } from './guarding.ts'
 
 /**
- * What every provider said, in whatever dialect, for a caller of every dialect whose filters never match: they change
+ * Every provider's recorded answer, in whatever dialect, for a caller of every dialect whose filters never match: they change
  * nothing of it, however much of it they hold back on the way.
  */
 

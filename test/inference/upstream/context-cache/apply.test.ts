@@ -236,10 +236,10 @@ describe('where it cannot be made', () => {
     if (!late?.context) throw new Error('nothing was kept')
     late.settled(null)
     const usage: Usage = { ...NO_USAGE, cacheReadTokens: 5_000 }
-    const told = async function* () {
+    const replied = async function* () {
       yield [{ events: [{ type: 'usage' as const, usage }] }]
     }
-    for await (const batch of withWriting(told(), late.context, late.claim)) {
+    for await (const batch of withWriting(replied(), late.context, late.claim)) {
       expect(batch[0]?.events[0]).toEqual({ type: 'usage', usage })
     }
     expect(late.context.making).toBe('open')
