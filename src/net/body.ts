@@ -1,6 +1,7 @@
 import { UpstreamError } from '../core/errors.ts'
 import type { UpstreamReply } from '../core/reply.ts'
 import { turnOfLoop, turnsByLength } from '../core/turn.ts'
+import { plainBody } from './content-coding.ts'
 import { awaitBytes, awaitContent, cut, type Exchange, endWithin, finish, receive } from './exchange.ts'
 import { connectionFailure } from './upstream.ts'
 
@@ -34,7 +35,7 @@ export function replyOf(exchange: Exchange, response: Response, isFetched: boole
     headers,
     bytes: {
       [Symbol.asyncIterator]() {
-        const body = isEmpty ? null : response.body
+        const body = isEmpty ? null : plainBody(response)
         return body === null ? NOTHING : pull(exchange, body)
       },
     },
@@ -44,11 +45,11 @@ export function replyOf(exchange: Exchange, response: Response, isFetched: boole
       if (length !== null && announced > limitBytes) throw tooLarge(exchange, limitBytes)
       if (isFetched && announced <= SHORT_BODY_BYTES && isAsAnnounced(headers))
         return shortText(exchange, response)
-      const body = response.body
+      const body = plainBody(response)
       return body === null ? '' : readText(exchange, body, limitBytes)
     },
     async beginning(limitBytes, ms) {
-      const body = isEmpty ? null : response.body
+      const body = isEmpty ? null : plainBody(response)
       if (body === null) return ''
       endWithin(exchange, ms)
       return readBeginning(exchange, body, limitBytes)

@@ -18,7 +18,7 @@ const HTTP_URL = /^https?:\/\//i
  * The client of all providers. One `fetch` per `send` and never a retry: a request may have been billed.
  * Throws `UpstreamError` of kind `capacity` (no place), `connect` (no answer, or a redirect, which is never followed: it
  * would send the credential to another host) or `timeout`; a caller's abort is rethrown as its reason. Replies are
- * requested uncompressed, so that events arrive as they were written.
+ * requested uncompressed, so that events arrive as they were written; a compressed one is read as well.
  */
 export function createUpstream(options: UpstreamOptions = {}): Upstream {
   const bulkhead = createBulkhead(options.maxInFlight ?? Number.POSITIVE_INFINITY)
@@ -55,6 +55,8 @@ function answerOf(call: UpstreamCall, exchange: Exchange, answer: SendOptions['a
     headers: { 'user-agent': 'sluice', ...call.headers, 'accept-encoding': 'identity' },
     body: call.body,
     redirect: 'manual',
+    // `plainBody` decompresses with a bound.
+    decompress: false,
     signal: exchange.controller.signal,
     // The exchange's clocks apply; Bun's would end a silent call after five minutes.
     timeout: false,

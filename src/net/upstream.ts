@@ -43,7 +43,6 @@ const REASONS: Readonly<Record<string, string>> = {
   ConnectionClosed: 'the connection was closed before the reply had ended',
   InvalidHTTPResponse: 'the reply is not valid HTTP',
   Malformed_HTTP_Response: 'the reply is not valid HTTP',
-  ZlibError: 'the reply is compressed and cannot be read',
   ERR_INVALID_URL: 'the URL is not valid',
   CERT_HAS_EXPIRED: 'the TLS certificate has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the TLS certificate is self-signed',
