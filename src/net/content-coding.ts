@@ -17,7 +17,9 @@ const FORMATS: Readonly<Record<string, Bun.CompressionFormat>> = {
 export function plainBody({ headers, body }: Response): ReadableStream<Uint8Array> | null {
   const format = FORMATS[headers.get('content-encoding')?.trim().toLowerCase() ?? '']
   if (format === undefined || body === null) return body
-  const reader = body.pipeThrough(new DecompressionStream(format)).getReader()
+  // `Reflect`, because the DOM types have no brotli and no zstd.
+  const decompression: DecompressionStream = Reflect.construct(DecompressionStream, [format])
+  const reader = body.pipeThrough(decompression).getReader()
   return new ReadableStream(
     {
       async pull(controller) {
