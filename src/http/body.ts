@@ -131,6 +131,8 @@ function arriving({ request, body }: Incoming, limitBytes: number): Promise<Uint
   const declared = request.headers.get('content-length')
   if (declared === null) return readCounted(request.body, limitBytes, body)
   const length = Number(declared)
+  // Bun joins headers that are repeated with the same value.
+  if (Number.isNaN(length)) throw badRequest('The Content-Length header must be sent once')
   if (!(length <= limitBytes)) throw payloadTooLarge(limitBytes)
   takeBody(body, length)
   return request.bytes()

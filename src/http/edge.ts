@@ -7,7 +7,7 @@ import { namesKey } from './caller.ts'
 import { createCors } from './cors.ts'
 import { type ErrorLog, errorResponse, type FormOf, logFailure, publicError } from './envelope.ts'
 import { isHealthCheck } from './health.ts'
-import { type Connection, type Incoming, openIncoming } from './incoming.ts'
+import { type Connection, type Incoming, limitIdle, openIncoming } from './incoming.ts'
 import { pathProblem } from './path.ts'
 import type { WrongKeys } from './wrong-keys.ts'
 
@@ -65,6 +65,7 @@ export function withEdge(
       response = finished(errorResponse(failure, incoming, formOf), incoming)
     }
     closeBody(incoming.body)
+    limitIdle(incoming)
     if (incoming.refusal !== null) deps.onRefused(incoming)
     cors.mark(request, response)
     const isScrape = incoming.path === metricsPath && response.ok

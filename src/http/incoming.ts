@@ -49,6 +49,8 @@ export interface Incoming {
   isClosed: boolean
   /** True if its reply was created with the common headers; `reply-headers.ts`. */
   isHeaded: boolean
+  /** Whether its connection has no idle timeout; `keepOpen`. */
+  isKeptOpen: boolean
 }
 
 export const openIncoming = (request: Request, body: BodyLease, connection?: Connection): Incoming =>
@@ -78,6 +80,7 @@ const incomingOf = (
   isDeferred: false,
   isClosed: false,
   isHeaded: false,
+  isKeptOpen: false,
 })
 
 function traceOf(headers: Headers, requestId: string): TraceContext {
@@ -87,7 +90,23 @@ function traceOf(headers: Headers, requestId: string): TraceContext {
 }
 
 /** Lifts the server's idle timeout once the request has been read: its reply may be silent for longer. */
-export const keepOpen = ({ connection, request }: Incoming): void => connection?.timeout(request, 0)
+export function keepOpen(incoming: Incoming): void {
+  incoming.isKeptOpen = true
+  incoming.connection?.timeout(incoming.request, 0)
+}
+
+/** More than the 60 to 90 s after which proxies and clients close idle connections: the side that sends requests closes first. */
+const IDLE_SECONDS = 120
+
+/**
+ * Ends `keepOpen`: from now on the connection closes if the client neither reads its reply nor sends a request, which would
+ * hold the reply in memory. Keep-alives of streams count as traffic.
+ */
+export function limitIdle(incoming: Incoming): void {
+  if (!incoming.isKeptOpen) return
+  incoming.isKeptOpen = false
+  incoming.connection?.timeout(incoming.request, IDLE_SECONDS)
+}
 
 /** Additions to the context of every route. */
 interface WithIncoming {

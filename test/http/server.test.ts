@@ -38,6 +38,12 @@ const get = (headers: string): string =>
 const post = (headers: string, body = ''): string =>
   `POST /v1/keys HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${MANAGEMENT_KEY}\r\n${headers}\r\n\r\n${body}`
 
+test('a Content-Length that is repeated is named as such', async () => {
+  const reply = await raw(post('Content-Length: 2\r\nContent-Length: 2', '{}'))
+  expect(reply).toMatchObject({ status: 400 })
+  expect(reply.text).toContain('The Content-Length header must be sent once')
+})
+
 describe('hosts', () => {
   const rows: [headers: string, status: number][] = [
     ['Host: a', 200],

@@ -7,6 +7,7 @@ import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import type { SpeechEgress } from '../../dialects/operation.ts'
 import { speechEgresses } from '../../dialects/operations.ts'
 import { readErrorReply } from '../../dialects/read-error.ts'
+import { type Incoming, keepOpen, limitIdle } from '../../http/incoming.ts'
 import { admitUnits, tokensOfUnits } from '../admission/admit.ts'
 import { textTokens } from '../admission/estimate.ts'
 import type { Generation, Opening, RunDeps } from '../generation.ts'
@@ -117,6 +118,13 @@ function countSpeech(length: InputLength, reported: Usage | null, pricing: Prici
 const isByCharacter = ({ prompt, completion, audioOutput }: Pricing): boolean =>
   audioOutput === undefined && (completion === 0n || completion === prompt)
 
+/** Without keep-alives, the silence of the provider is silence of the connection too. */
+async function* keptOpen(chunks: AsyncIterable<Uint8Array>, incoming: Incoming) {
+  keepOpen(incoming)
+  yield* chunks
+  limitIdle(incoming)
+}
+
 const SLOW_READER_MS = 60_000
 
 /**
@@ -125,7 +133,7 @@ const SLOW_READER_MS = 60_000
  */
 function relayBytes(generation: Generation, chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
   const { cancellation, id, content, deps, opening } = generation
-  const iterator = chunks[Symbol.asyncIterator]()
+  const iterator = keptOpen(chunks, opening.incoming)
   let held: Uint8Array | null = null
   let isOver = false
   let connection: ReadableStreamDefaultController<Uint8Array> | null = null
@@ -145,7 +153,7 @@ function relayBytes(generation: Generation, chunks: AsyncIterable<Uint8Array>): 
     // Has no effect on a settlement that has started.
     settle(generation, 'disconnected').catch(lost).finally(finish)
     cancel(cancellation, reason)
-    iterator.return?.().catch(() => undefined)
+    iterator.return(undefined).catch(() => undefined)
     connection?.error()
   }
 
