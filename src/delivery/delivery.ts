@@ -20,8 +20,8 @@ export interface DeliveryOptions extends SyncOptions, FlusherOptions {
 export interface Delivery {
   /** Begins to deliver. Before, destinations can be changed and generations wait for them. */
   start(): void
-  /** Reads the destinations again. Call after each change of administration, in the turn of its commit. */
-  applyChanges(): void
+  /** Reads the destinations of these workspaces again, without them all. Call in the turn of the commit that wrote them. */
+  applyChanges(workspaceIds?: ReadonlySet<string>): void
   /** A commit has written to the outbox. */
   committed(): void
   bookOf(destinationId: string): Book | undefined
@@ -64,8 +64,8 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     changed,
   })
 
-  function applyChanges(): void {
-    const changed = sync(options, books)
+  function applyChanges(workspaceIds?: ReadonlySet<string>): void {
+    const changed = sync(options, books, workspaceIds)
     if (!isStarted || changed === null) return
     if (isNeeded(books)) {
       link.start()

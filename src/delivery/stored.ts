@@ -1,4 +1,4 @@
-import { eq, isNull } from 'drizzle-orm'
+import { and, eq, inArray, isNull } from 'drizzle-orm'
 import type { Database } from '../db/database.ts'
 import type { FilterRules } from '../db/filter-rules.ts'
 import { destinationPlace, type Sealer } from '../db/seal.ts'
@@ -23,13 +23,16 @@ export interface StoredDeps {
   onUnreadable(destinationId: string, error: unknown): void
 }
 
-/** All destinations of workspaces that are not deleted. */
-export function readDestinations({ database, sealer, own, onUnreadable }: StoredDeps): StoredDestination[] {
+/** The destinations of these workspaces, without `workspaceIds` all, unless their workspace is deleted. */
+export function readDestinations(
+  { database, sealer, own, onUnreadable }: StoredDeps,
+  workspaceIds?: ReadonlySet<string>,
+): StoredDestination[] {
   const rows = database.sync
     .select({ row: destinations, isOn: workspaces.is_observability_broadcast_enabled })
     .from(destinations)
     .innerJoin(workspaces, eq(workspaces.id, destinations.workspace_id))
-    .where(isNull(workspaces.deleted_at))
+    .where(and(isNull(workspaces.deleted_at), workspaceIds && inArray(workspaces.id, [...workspaceIds])))
     .orderBy(destinations.id)
     .all()
   const stored = rows.map(
@@ -46,7 +49,9 @@ export function readDestinations({ database, sealer, own, onUnreadable }: Stored
       },
     }),
   )
-  return own === null ? stored : [{ id: own.id, version: '', open: () => own }, ...stored]
+  return own === null || workspaceIds !== undefined
+    ? stored
+    : [{ id: own.id, version: '', open: () => own }, ...stored]
 }
 
 function destinationOf(row: DestinationRow, isOn: boolean, sealer: Sealer): Destination | null {

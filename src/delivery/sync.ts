@@ -5,8 +5,8 @@ import type { StoredDestination } from './stored.ts'
 
 export interface SyncOptions {
   readonly database: Database
-  /** Every destination, with its opened config. */
-  destinations(): StoredDestination[]
+  /** The destinations of these workspaces; without `workspaceIds` all. */
+  destinations(workspaceIds?: ReadonlySet<string>): StoredDestination[]
   /** For the audit log. */
   onEvent(event: DeliveryEvent): void
 }
@@ -19,14 +19,20 @@ export function resumed(book: Book | undefined): DeliveryEvent | null {
   return { verb: 'resume', destination: book.destination, details: {} }
 }
 
-/** Brings the books up to date with the stored destinations. Returns the changed ones; null: nothing has changed. */
+/**
+ * Brings the books up to date with the stored destinations, of these workspaces alone if they are given. Returns the changed
+ * ones; null: nothing has changed.
+ */
 export function sync(
   { database, destinations, onEvent }: SyncOptions,
   books: Map<string, Book>,
+  workspaceIds?: ReadonlySet<string>,
 ): string[] | null {
-  const stored = destinations()
+  const stored = destinations(workspaceIds)
   const ids = new Set(stored.map(({ id }) => id))
-  const gone = [...books.keys()].filter((id) => !ids.has(id))
+  const isRead = ({ destination: { workspaceId } }: Book): boolean =>
+    workspaceIds === undefined || (workspaceId !== null && workspaceIds.has(workspaceId))
+  const gone = [...books].flatMap(([id, book]) => (ids.has(id) || !isRead(book) ? [] : [id]))
   for (const id of gone) books.delete(id)
   const changed: string[] = []
   for (const { id, version, open } of stored) {

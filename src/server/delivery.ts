@@ -49,14 +49,17 @@ export function openDelivery({ config, folder, sealer, logger, source, stores, n
       maxBytes: config.exportMaxMb * MEGABYTE,
       service: { version, instanceId: source.current().organizationId },
     },
-    destinations: () =>
-      readDestinations({
-        database,
-        sealer,
-        own,
-        onUnreadable: (destination, error) =>
-          logger.error({ err: error, destination }, 'a destination cannot be read and gets nothing'),
-      }),
+    destinations: (workspaceIds) =>
+      readDestinations(
+        {
+          database,
+          sealer,
+          own,
+          onUnreadable: (destination, error) =>
+            logger.error({ err: error, destination }, 'a destination cannot be read and gets nothing'),
+        },
+        workspaceIds,
+      ),
     onEvent(event) {
       logEvent(logger, event)
       audit(event)
@@ -71,12 +74,20 @@ export function openDelivery({ config, folder, sealer, logger, source, stores, n
       logger.error({ err: error }, 'the state of the delivery could not be stored; retrying'),
   })
   delivery.applyChanges()
-  const applyChanges = (): void => {
-    source.applyChanges()
-    delivery.applyChanges()
+  /** Whose destinations are to be read again: more than the last ones if reading failed. */
+  const written = new Set<string>()
+  const applyChanges = (): ReadonlySet<string> => {
+    const changed = source.applyChanges()
+    for (const id of changed) written.add(id)
+    if (written.size > 0) delivery.applyChanges(written.size > MOST_READ ? undefined : written)
+    written.clear()
+    return changed
   }
   return { delivery, snapshot: { ...source, applyChanges } }
 }
+
+/** More workspaces at a time are read with all others. */
+const MOST_READ = 500
 
 function secretKeyOf({ secretKey, data }: Config): Uint8Array {
   const key = secretKey ?? readSecretKey(data)

@@ -24,8 +24,11 @@ export type { Routing } from './routing.ts'
 export interface SnapshotSource {
   /** The newest. A request takes it once and keeps it. */
   current(): Snapshot
-  /** Call after each committed write: reads the written rows again, and the next request sees them. */
-  applyChanges(): void
+  /**
+   * Call after each committed write: reads the written rows again, and the next request sees them. Returns the workspaces
+   * whose own rows, budgets or destinations were written.
+   */
+  applyChanges(): ReadonlySet<string>
   /** Call after providers were added or removed. */
   route(routing: Routing): void
 }
@@ -85,12 +88,13 @@ export function createSnapshotSource(
     current: () => latest,
     applyChanges() {
       const changed = written.read()
-      if (changed.size === 0) return
+      if (changed.size === 0) return NO_IDS
       const next = changedTables(reader, tables, changed)
       derived = derive(next, { reachOf, tables, derived }, changed)
       tables = next
       latest = assembled(latest.version + 1, tables, derived)
       written.forget()
+      return changed.get('workspace') ?? NO_IDS
     },
     route(routing) {
       kinds = kindsOf(routing)
@@ -102,6 +106,8 @@ export function createSnapshotSource(
     },
   }
 }
+
+const NO_IDS: ReadonlySet<string> = new Set()
 
 interface Reader {
   readonly database: Database
