@@ -36,6 +36,7 @@ import type { Meters } from './routing/measurements.ts'
 import type { Plan } from './routing/plan.ts'
 import type { Conversations } from './routing/stickiness.ts'
 import type { Times } from './times.ts'
+import type { ApprovedCalls } from './tools/approved-calls.ts'
 import type { ContextUse } from './upstream/context-cache/apply.ts'
 import type { ContextStore } from './upstream/context-cache/store.ts'
 import type { RetryBudget } from './upstream/retry-budget.ts'
@@ -85,6 +86,7 @@ export interface RunDeps {
   /** The search in the files of a workspace. */
   filesOf(workspaceId: string): FileSearch
   readonly mcp: McpAccess
+  readonly approvedCalls: ApprovedCalls
   readonly tokenPool: TokenPool
   /** Null: prompt prefixes are not cached at providers. */
   readonly contexts: ContextStore | null

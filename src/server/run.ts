@@ -12,6 +12,7 @@ import { createResponseCache } from '../inference/response-cache/store.ts'
 import { createHealth } from '../inference/routing/health.ts'
 import { createMeasurements, metered } from '../inference/routing/measurements.ts'
 import { createConversations } from '../inference/routing/stickiness.ts'
+import { createApprovedCalls } from '../inference/tools/approved-calls.ts'
 import { createContextStore } from '../inference/upstream/context-cache/store.ts'
 import { createRetryBudget } from '../inference/upstream/retry-budget.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -74,6 +75,7 @@ export function createRun({
     wait: sleep,
     fetchContent: contentFetcher(outboundAllow),
     web: openWeb({ config, documents, outboundAllow, resolve, now }),
+    approvedCalls: createApprovedCalls(now),
     mcp: createMcpAccess({ servers: config.mcpServers, resolve, now, log: loggers.server }),
     tokenPool: createTokenPool(),
     documents,

@@ -11,6 +11,7 @@ import type { Ticker } from '../../src/inference/reply/ticker.ts'
 import type { PlanInput } from '../../src/inference/routing/plan-input.ts'
 import { createConversations } from '../../src/inference/routing/stickiness.ts'
 import { newTimes } from '../../src/inference/times.ts'
+import { createApprovedCalls } from '../../src/inference/tools/approved-calls.ts'
 import { NO_METRICS } from '../../src/metrics/metrics.ts'
 import { createTokens } from '../../src/providers/token.ts'
 import { createMcpAccess } from '../../src/tools/mcp/access.ts'
@@ -30,19 +31,21 @@ const never = (): never => {
   throw new Error('not called here')
 }
 
+const health: RunDeps['health'] = {
+  cooldownOf: () => null,
+  isWell: () => true,
+  trying: () => 0,
+  succeeded: () => undefined,
+  failed: () => undefined,
+  forget: () => undefined,
+  forgetUnknown: () => undefined,
+  troubled: () => [],
+}
+
 /** What surrounds a generation; `settle` is called once it has ended. */
 const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): RunDeps => ({
   upstream: { send: never, inFlight: () => 0, inFlightByEndpoint: new Map(), close: () => undefined },
-  health: {
-    cooldownOf: () => null,
-    isWell: () => true,
-    trying: () => 0,
-    succeeded: () => undefined,
-    failed: () => undefined,
-    forget: () => undefined,
-    forgetUnknown: () => undefined,
-    troubled: () => [],
-  },
+  health,
   hedgeMs: 0,
   retries: { countRequest: () => undefined, hasLeft: () => true, take: () => true },
   tokens: createTokens(),
@@ -53,6 +56,7 @@ const depsOf = (watched: Watched, settle: () => ReturnType<Watched['settle']>): 
   filesOf: () => noFiles,
   documents: { read: () => Promise.reject(new Error('there is no reader')), close: () => undefined },
   fileModels: { ocr: 'mistral-ocr', embedding: null },
+  approvedCalls: createApprovedCalls(() => 0),
   mcp: createMcpAccess({ servers: [], now: () => 0 }),
   tokenPool: { run: () => Promise.reject(new Error('there is no tokenizer')), close: () => undefined },
   fetchContent: never,

@@ -82,7 +82,8 @@ const WRITTEN_FIELDS = new Set(['output', 'usage'])
 const AROUND = new Set(['type', 'response', 'sequence_number'])
 
 /** True for the id of an item that the gateway made: the id of its reply, and its place there. */
-export const isOwnItemId = (id: unknown): boolean => isString(id) && /^[a-z]+_[0-9a-f]{32}_\d{1,6}$/.test(id)
+export const isOwnItemId = (id: unknown): id is string =>
+  isString(id) && /^[a-z]+_[0-9a-f]{32}_\d{1,6}$/.test(id)
 
 /**
  * An item of what ran at the provider, which takes it back as it came. OpenAI rejects Anthropic's blocks of similar names:

@@ -2,9 +2,10 @@ import { badRequest, GatewayError, notFound } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/events.ts'
 import type { RememberedItems } from '../../core/remembered-items.ts'
 import type { ResponseStore, StoredResponse } from '../../core/stored-response.ts'
+import { isOwnItemId } from '../../dialects/responses/items.ts'
 import { INFERENCE_BODY_LIMIT } from '../../http/body.ts'
 import { itemsById, itemsOf, ONLY_STORED, type Turn, turnsBefore } from './history.ts'
-import { inputItems, isReference } from './items.ts'
+import { approvalOf, inputItems, isReference, outputItems } from './items.ts'
 import type { StateOptions } from './state.ts'
 
 /** The sources of items that a request refers to. */
@@ -41,10 +42,10 @@ export async function resolveInput(
     state.previousResponseId === null
       ? []
       : await turnsBefore(state.previousResponseId, workspaceId, sources.store)
-  const own = await resolved(items, turns, workspaceId, sources)
+  const own = await withMadeCalls(await resolved(items, turns, workspaceId, sources), workspaceId, sources)
   const earlier = itemsOf(turns)
   if (earlier.length > 0) checkCalls(earlier, own)
-  const isUnchanged = earlier.length === 0 && !items.some(isReference)
+  const isUnchanged = earlier.length === 0 && own.length === items.length && !items.some(isReference)
   return {
     body: withState(isUnchanged ? body : { ...body, input: [...earlier, ...own] }, state),
     own,
@@ -139,6 +140,43 @@ function storedItems(workspaceId: string, { store, remembered }: ItemSources) {
 
 /** Matches places in errors of the dialect's parser: `input[5].content: …; input[6]: …`. */
 const PLACES = /(^|; )input\[(\d+)\]/g
+
+/**
+ * Adds the call of each approval that a stored response has used: an approval is for one call. Without them a request that is
+ * sent again would make the call again.
+ */
+async function withMadeCalls(
+  items: JsonObject[],
+  workspaceId: string,
+  { store }: ItemSources,
+): Promise<JsonObject[]> {
+  const made = new Set(items.map(approvalOf))
+  const unmade = items.flatMap(({ type, approve, approval_request_id: id }) =>
+    type === 'mcp_approval_response' && approve === true && isOwnItemId(id) && !made.has(id) ? [id] : [],
+  )
+  const calls: JsonObject[] = []
+  for (const id of new Set(unmade.slice(0, MOST_APPROVALS))) {
+    const call = await madeCallOf(id, workspaceId, store)
+    if (call !== undefined) calls.push(call)
+  }
+  return calls.length === 0 ? items : [...items, ...calls]
+}
+
+/** More requests for an approval are refused. */
+const MOST_APPROVALS = 128
+
+async function madeCallOf(
+  id: string,
+  workspaceId: string,
+  store: ResponseStore,
+): Promise<JsonObject | undefined> {
+  for (const response of await store.withItem(id, workspaceId)) {
+    const { reply, input } = await store.open(response)
+    const call = [...outputItems(reply), ...input].find((item) => approvalOf(item) === id)
+    if (call !== undefined) return call
+  }
+  return undefined
+}
 
 /** Converts the places in the dialect's error to those in the caller's body. */
 export function withCallerPlaces(error: unknown, { earlierItems }: ResolvedInput): unknown {

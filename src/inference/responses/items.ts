@@ -32,6 +32,10 @@ export const outputItems = ({ output }: JsonObject): JsonObject[] =>
 export const idOf = (item: JsonObject): string | null =>
   typeof item['id'] === 'string' && item['id'] !== '' ? item['id'] : null
 
+/** The approval that a call of an MCP server had; null for any other item. */
+export const approvalOf = ({ type, approval_request_id: id }: JsonObject): string | null =>
+  type === 'mcp_call' && typeof id === 'string' ? id : null
+
 /**
  * An input item in the form that callers see, with a type and an id. An id that the caller did not send is derived from
  * the item's position, so that it is neither stored nor sent to a provider.

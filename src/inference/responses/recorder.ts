@@ -1,12 +1,13 @@
 import type { Caller } from '../../core/caller.ts'
 import type { JsonObject } from '../../core/events.ts'
 import { replyIdOf } from '../../core/ids.ts'
+import { isString } from '../../core/json.ts'
 import type { ResponseStatus } from '../../core/response-status.ts'
 import type { ReplyContext } from '../../core/result.ts'
 import type { ResponseStore, StoredResponse } from '../../core/stored-response.ts'
 import type { ResponseRecorder } from '../reply/recorder.ts'
 import type { ResolvedInput } from './input.ts'
-import { idOf, outputItems, shownItem } from './items.ts'
+import { approvalOf, idOf, outputItems, shownItem } from './items.ts'
 import type { StateOptions } from './state.ts'
 import { storedReply } from './stored-reply.ts'
 
@@ -81,5 +82,6 @@ export async function storeResponse(
   if (turnIds.length > 0) await store.keepUntil(turnIds, response.expiresAt)
 }
 
+/** The ids under which a reply is found: those of its items, and of the approvals that its calls had. */
 export const outputIds = (reply: JsonObject): string[] =>
-  outputItems(reply).flatMap((item) => idOf(item) ?? [])
+  outputItems(reply).flatMap((item) => [idOf(item), approvalOf(item)].filter(isString))

@@ -7,21 +7,10 @@ import { filterText } from '../filters/input/apply.ts'
 import type { RunDeps } from '../generation.ts'
 import type { Ticker } from '../reply/ticker.ts'
 import type { Family } from '../steps/family.ts'
+import type { EndedCall } from './ended-call.ts'
 import { asData } from './former-calls.ts'
 import type { RequestedTool, ToolRequest } from './requested.ts'
 import { argumentsIn, MOST_ARGUMENT_CHARACTERS, type WrittenCall } from './written-call.ts'
-
-/** A call that has ended: with its result, or with what failed. */
-export interface EndedCall {
-  readonly call: ServerToolCall
-  /** For the model. */
-  readonly message: string
-  readonly result: ToolResult | null
-  /** Ends the request. */
-  readonly refusal: GatewayError | null
-  /** What content filters found in the result. */
-  readonly findings: readonly JsonObject[]
-}
 
 /** Where the calls of one request run. */
 export interface CallCourse {
@@ -109,14 +98,27 @@ export function createCallRunner(
           const call = { ...shared, status: 'completed' as const, text, item, ...(sources && { sources }) }
           return { call, message: asData(tool.name, text), result, refusal: null, findings }
         } catch (error) {
-          return failed(cut(await reasonOf(error, course)), refusalIn(error))
+          const isCut = course.family.signal.aborted && written.approvalRequestId !== undefined
+          return failed(isCut ? INTERRUPTED : cut(await reasonOf(error, course)), refusalIn(error))
         }
       }
       const begun: ServerToolCall = { ...shared, status: 'in_progress', text: '', item: {} }
-      return { begun, ended: ended() }
+      const key = approvalKeyOf(written, course)
+      return { begun, ended: key === null ? ended() : course.deps.approvedCalls.once(key, ended) }
     },
   }
 }
+
+const INTERRUPTED = 'its request was cancelled while it ran, so it may have been made'
+
+/** What an approval is for; null: the call needed none. */
+const approvalKeyOf = (
+  { approvalRequestId, name, json }: WrittenCall,
+  { family }: CallCourse,
+): string | null =>
+  approvalRequestId === undefined
+    ? null
+    : JSON.stringify([family.caller.workspace.id, approvalRequestId, name, json])
 
 const callOf = (
   { id, approvalRequestId }: WrittenCall,

@@ -1,6 +1,6 @@
 import type { Caller } from '../../core/caller.ts'
 import { badRequest } from '../../core/errors.ts'
-import { fieldsOf, isObject, isString, type JsonObject, objectsIn, restOf } from '../../core/json.ts'
+import { asList, fieldsOf, isObject, isString, type JsonObject, objectsIn, restOf } from '../../core/json.ts'
 import type { McpAccess } from '../../core/mcp.ts'
 import type { InferenceRequest, Tool } from '../../core/request.ts'
 import { checkAllowed, typeOf } from './allowed.ts'
@@ -20,6 +20,7 @@ export function withMcpServers(
   checkAllowed([MCP], caller)
   const labels = listed.map((server, i) => labelOf(server, `mcp_servers[${i}]`, known))
   if (labels.every((label) => label === null)) return request
+  refuseListings(request.body)
   const toolsets = toolsetsOf(request, listed)
   const entries = listed.map((server, i): Tool => {
     const place = `mcp_servers[${i}]`
@@ -42,6 +43,17 @@ export function withMcpServers(
 const TOOLSET = 'mcp_toolset'
 const MCP: Tool = { type: 'other', data: { type: 'mcp' } }
 const SERVERS = new Set(['mcp_servers'])
+
+/** Anthropic's form of a listing that is sent back in place of a new one. */
+function refuseListings({ messages }: JsonObject): void {
+  for (const [i, message] of asList(messages).entries())
+    for (const [at, block] of asList(fieldsOf(message)['content']).entries())
+      if (fieldsOf(block)['type'] === 'mcp_tool_listing')
+        throw badRequest(
+          'is a listing of tools, and this gateway lists those of its MCP servers itself: leave the block out',
+          `messages[${i}].content[${at}]`,
+        )
+}
 
 /** The label of the operator's server with this `url`, or with this `name` if there is no `url`; null: it has none. */
 function labelOf({ name, url }: JsonObject, place: string, servers: McpAccess['servers']): string | null {

@@ -95,7 +95,7 @@ const unknownServer = (place: string, field: string, { servers }: McpAccess) =>
 
 /** The operator's server of an entry; null: one that is left to a provider of Responses. */
 function labelOf(
-  { server_label, server_url, connector_id }: JsonObject,
+  { server_label, server_url, connector_id, tunnel_id }: JsonObject,
   place: string,
   { dialect }: InferenceRequest,
   access: McpAccess,
@@ -104,14 +104,15 @@ function labelOf(
   const address = isString(server_url) && server_url.length <= 2_000 ? URL.parse(server_url)?.href : undefined
   const hasAddress = server_url !== undefined && server_url !== null
   if (server !== undefined) {
-    if (!connector_id && (!hasAddress || address === server.url)) return server.label
+    const other = connector_id ? 'connector_id' : tunnel_id ? 'tunnel_id' : 'server_url'
+    if (other === 'server_url' && (!hasAddress || address === server.url)) return server.label
     throw badRequest(
       `is not the address of the MCP server "${server.label}" of this gateway: leave it out`,
-      `${place}.${connector_id ? 'connector_id' : 'server_url'}`,
+      `${place}.${other}`,
     )
   }
   const isOwn = access.servers.some(({ url }) => url === address)
-  if (dialect === 'responses' && (hasAddress || connector_id) && !isOwn) return null
+  if (dialect === 'responses' && (hasAddress || connector_id || tunnel_id) && !isOwn) return null
   throw unknownServer(place, 'server_label', access)
 }
 

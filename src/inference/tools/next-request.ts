@@ -1,7 +1,7 @@
 import type { Attempt } from '../../core/attempt.ts'
 import type { ContentPart, InferenceRequest, Message, ToolCall } from '../../core/request.ts'
 import type { ResultChoice } from '../../core/result.ts'
-import type { EndedCall } from './calls.ts'
+import type { EndedCall } from './ended-call.ts'
 import type { TurnPiece } from './turn.ts'
 import type { WrittenCall } from './written-call.ts'
 

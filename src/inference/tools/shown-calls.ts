@@ -1,6 +1,6 @@
 import type { InferenceEvent } from '../../core/events.ts'
 import type { InferenceRequest } from '../../core/request.ts'
-import type { EndedCall } from './calls.ts'
+import type { EndedCall } from './ended-call.ts'
 import { chatDetailOf } from './former-calls.ts'
 import type { Shown } from './step.ts'
 
