@@ -96,6 +96,12 @@ const forms: readonly Shape[] = [
     headers: { 'content-type': 'multipart/form-data; boundary=aaaaaaaaaaab' },
     body: (scale) => long(scale, 'a'),
   },
+  ...['--b', '\r\n--b--', '\r\n--b\r\n\r\n', 'x--b'].map((piece) => ({
+    name: `audio/transcriptions: ${JSON.stringify(piece)}, for 20 MB`,
+    path: `${API}/audio/transcriptions`,
+    headers: { 'content-type': 'multipart/form-data; boundary=b' },
+    body: (scale: Scale) => `--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n${long(scale, piece)}`,
+  })),
   {
     name: 'audio/transcriptions: headers of one part without end',
     path: `${API}/audio/transcriptions`,

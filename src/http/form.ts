@@ -8,8 +8,6 @@ const MOST_PARTS = 1_000
 /** Of one part: its name, the name of its file and its type. */
 const MOST_HEADER_BYTES = 16 * 1024
 
-const FORM_TYPE = /^multipart\/form-data\s*;.*\bboundary=/i
-
 export const isForm = (headers: Headers): boolean =>
   /^multipart\/form-data\b/i.test(headers.get('content-type') ?? '')
 
@@ -18,12 +16,14 @@ export const isForm = (headers: Headers): boolean =>
  * is not a form.
  */
 export async function readForm(incoming: Incoming, limitBytes: number): Promise<FormData> {
-  const type = incoming.request.headers.get('content-type') ?? ''
-  if (!FORM_TYPE.test(type)) {
+  const { headers } = incoming.request
+  const boundary = isForm(headers) ? boundaryIn(headers.get('content-type') ?? '') : undefined
+  if (boundary === undefined)
     throw badRequest('The Content-Type of the request must be multipart/form-data with a boundary')
-  }
   const bytes = await readBytes(incoming, limitBytes)
-  checkParts(bytes, type)
+  checkParts(bytes, boundary)
+  // The parser gets the boundary that was checked, not the header, where it may find another.
+  const type = `multipart/form-data; boundary="${boundary}"`
   try {
     return await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()
   } catch {
@@ -31,26 +31,33 @@ export async function readForm(incoming: Incoming, limitBytes: number): Promise<
   }
 }
 
-const BOUNDARY = /\bboundary=(?:"([^"]{1,200})"|([^\s";]{1,200}))/i
+const BOUNDARY = /;\s*boundary=(?:"([^"]{1,200})"|([^\s";]{1,200}))/i
+
+function boundaryIn(type: string): string | undefined {
+  const [, quoted, plain] = BOUNDARY.exec(type) ?? []
+  return quoted ?? plain
+}
 
 /** Bounds the parts and their headers (names of fields and files) before the form is parsed. Throws a 400. */
-function checkParts(bytes: Uint8Array, type: string): void {
-  const [, quoted, plain] = BOUNDARY.exec(type) ?? []
-  const line = Buffer.from(`--${quoted ?? plain ?? ''}`)
+function checkParts(bytes: Uint8Array, boundary: string): void {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  let parts = 0
-  for (let at = text.indexOf(line); at >= 0; at = text.indexOf(line, at)) {
-    const isLineStart = at === 0 || text.subarray(at - LINE_END.length, at).equals(LINE_END)
-    at += line.length
-    if (!isLineStart || text.subarray(at, at + LAST.length).equals(LAST)) continue
-    if (++parts > MOST_PARTS) throw badRequest(`The form has more than ${MOST_PARTS} parts`)
+  const line = Buffer.from(`--${boundary}`)
+  const delimiter = Buffer.from(`\r\n--${boundary}`)
+  const startOfPart = (from: number): number => {
+    const at = text.indexOf(delimiter, from)
+    return at < 0 ? at : at + delimiter.length
+  }
+  let at = text.subarray(0, line.length).equals(line) ? line.length : startOfPart(0)
+  for (let delimiters = 1; at >= 0; delimiters++, at = startOfPart(at)) {
+    // The last delimiter ends the form.
+    if (delimiters > MOST_PARTS + 1) throw badRequest(`The form has more than ${MOST_PARTS} parts`)
     const rest = text.subarray(at, at + MOST_HEADER_BYTES)
+    if (rest.subarray(0, LAST.length).equals(LAST)) continue
     if (rest.length === MOST_HEADER_BYTES && !rest.includes(HEADERS_END))
       throw badRequest(`The headers of a part of the form have more than ${MOST_HEADER_BYTES} bytes`)
   }
 }
 
-const LINE_END = Buffer.from('\r\n')
 /** Follows the boundary that ends the form. */
 const LAST = Buffer.of(0x2d, 0x2d)
 const HEADERS_END = Buffer.from('\r\n\r\n')

@@ -69,6 +69,28 @@ test('a thousand parts are read, more are refused before they are parsed', async
   }
 })
 
+test('every line that begins like a boundary is counted, the last one of a form too', async () => {
+  const refused = post('\r\n--a--'.repeat(2_000), 'multipart/form-data; boundary=a')
+  expect(readForm(incomingOf(refused), 100_000)).rejects.toMatchObject({
+    message: 'The form has more than 1000 parts',
+  })
+})
+
+test('the boundary that is checked is the one that is parsed', async () => {
+  const part = '--x\r\ncontent-disposition: form-data; name="a[]"\r\n\r\nb\r\n'
+  for (const type of [
+    'x-boundary=z; boundary=x',
+    'boundary=x; boundary=z',
+    'boundary=x ; a=b',
+    'BOUNDARY="x"',
+  ]) {
+    const taken = post(`${part}--x--\r\n`, `multipart/form-data; ${type}`)
+    expect((await readForm(incomingOf(taken), 1_000)).getAll('a[]')).toEqual(['b'])
+    const refused = post(part.repeat(1_001), `multipart/form-data; ${type}`)
+    expect(readForm(incomingOf(refused), 100_000)).rejects.toMatchObject({ status: 400 })
+  }
+})
+
 test('the headers of a part have at most 16 kB; file contents that look like a boundary are not part', async () => {
   const named = (name: string, content: string): Request =>
     post(
