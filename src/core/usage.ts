@@ -72,6 +72,16 @@ export const promptTokens = (usage: Usage): number =>
 export const completionTokens = (usage: Usage): number =>
   usage.outputTokens + usage.reasoningTokens + usage.audioOutputTokens + usage.imageOutputTokens
 
+/**
+ * More of anything (tokens, images, seconds, characters) than a request can use: ten times the longest context of a model.
+ * A provider that reports more is wrong. Sums of such counts would exceed the integers of the database.
+ */
+export const MOST_COUNTED = 100_000_000
+
+/** False if any count cannot be true. */
+export const isPlausible = (usage: Usage): boolean =>
+  Object.values(usage).every((value) => typeof value !== 'number' || value <= MOST_COUNTED)
+
 /** The same without derived values. */
 export const inputOf = (usage: Usage): Usage => ({
   ...usage,

@@ -1,3 +1,5 @@
+import { MOST_COUNTED } from '../core/usage.ts'
+
 /** Bounds of what callers, providers and clocks report, so that it never keeps a row from being written. */
 
 const MAX_TEXT = 512
@@ -6,7 +8,7 @@ export const briefOrNull = (text: string | null): string | null => (text === nul
 
 /** An integer count of tokens, images or recordings. */
 export const count = (value: number): number =>
-  Number.isFinite(value) ? Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.trunc(value))) : 0
+  Number.isFinite(value) ? Math.min(MOST_COUNTED, Math.max(0, Math.trunc(value))) : 0
 /** Milliseconds. */
 export const duration = (milliseconds: number): number =>
   Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : 0

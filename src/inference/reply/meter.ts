@@ -5,6 +5,7 @@ import { type Pricing, pricingAt, type ServiceTier, serviceTierOf } from '../../
 import {
   completionTokens,
   estimateTokens,
+  isPlausible,
   NO_USAGE,
   promptTokens,
   type Usage,
@@ -266,8 +267,8 @@ function costFor(
   const reportedNanoUsd = Math.round((usage.providerCostUsd ?? Number.NaN) * NANO)
   if (isDelegated && source === 'provider' && Number.isSafeInteger(reportedNanoUsd))
     return boundedTo(reportedNanoUsd, cost)
-  // Usage beyond the ledger's range is an error of the provider: bounded by the reservation, like an estimate.
-  if (source === 'provider' && Number.isSafeInteger(cost.totalNanoUsd)) return cost
+  // Usage that cannot be true, or beyond the ledger's range, is bounded by the reservation, like an estimate.
+  if (source === 'provider' && isPlausible(usage) && Number.isSafeInteger(cost.totalNanoUsd)) return cost
   const totalNanoUsd = Math.min(holdNanoUsd, Math.max(cost.totalNanoUsd, isPriced(pricing) ? 1 : 0))
   return boundedTo(totalNanoUsd, cost)
 }
