@@ -1,5 +1,6 @@
 import { MAX_JSON_PARTS, measureJson, UNBOUNDED } from '../src/core/json-bounds.ts'
 import { corpus } from './hostile/corpus.ts'
+import { documentRequests } from './hostile/document-requests.ts'
 import { type Outcome, startHostile } from './hostile/server.ts'
 import type { Scale, Shape } from './hostile/shape.ts'
 import { aligned, markdown } from './print.ts'
@@ -13,7 +14,9 @@ const QUICK_SCALE = 0.05
 /** Prints a line for each shape, and last the longest stop of all; true when it is short enough. */
 export async function benchHostile(settings: Settings, folder: string): Promise<boolean> {
   const scale = settings.isQuick ? QUICK_SCALE : 1
-  const shapes = corpus.filter(({ name }) => settings.only === null || name.includes(settings.only))
+  const shapes = [...corpus, ...documentRequests].filter(
+    ({ name }) => settings.only === null || name.includes(settings.only),
+  )
   const server = await startHostile(folder, scale)
   const outcomes: Outcome[] = []
   for (const [index, shape] of shapes.entries()) {

@@ -1,4 +1,5 @@
 import { GatewayError } from '../core/errors.ts'
+import { createMemoryWatch } from './memory-watch.ts'
 import { createTurns, type TurnBounds } from './turns.ts'
 
 export interface PoolOptions<Task, Result> extends TurnBounds {
@@ -12,6 +13,10 @@ export interface PoolOptions<Task, Result> extends TurnBounds {
   most: number
   /** A task that takes longer is ended, with its worker. */
   longestMs: number
+  /** A task that makes the process grow by more bytes is ended, with its worker. Absent: memory is not watched. */
+  mostMemory?: number
+  /** Bytes of the process; for tests. */
+  memory?: () => number
   /** A worker without a task ends after this time, and its memory is free. Default: 30 seconds. */
   idleMs?: number
 }
@@ -57,6 +62,8 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>): Po
   /** With the function that ends its task. */
   const busy = new Map<Worker, (reason: unknown) => void>()
   const waiting = createTurns<Waiting<Task, Result>>(options)
+  const watch =
+    options.mostMemory === undefined ? null : createMemoryWatch(options.mostMemory, options.memory)
   let isClosed = false
 
   function takeWorker(): Worker {
@@ -89,12 +96,14 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>): Po
     const worker = takeWorker()
     const end = assign(worker, first, options, (isReusable) => {
       busy.delete(worker)
+      watch?.ended(end)
       waiting.ended(first)
       if (isReusable) keep(worker)
       else worker.terminate()
       next()
     })
     busy.set(worker, end)
+    watch?.begin(end)
   }
 
   return {
@@ -107,9 +116,7 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>): Po
         waiting.remove(one)
         settle.reject(signal.reason)
       }
-      signal.addEventListener('abort', leave, { once: true })
-      const settled = (): void => signal.removeEventListener('abort', leave)
-      settle.promise.then(settled, settled)
+      untilSettled(settle.promise, signal, leave)
       next()
       return settle.promise
     },
@@ -122,6 +129,13 @@ export function createPool<Task, Result>(options: PoolOptions<Task, Result>): Po
       idle.clear()
     },
   }
+}
+
+/** Listens to the signal for as long as the promise is not settled. */
+function untilSettled(promise: Promise<unknown>, signal: AbortSignal, onAbort: () => void): void {
+  signal.addEventListener('abort', onAbort, { once: true })
+  const end = (): void => signal.removeEventListener('abort', onAbort)
+  promise.then(end, end)
 }
 
 /** Gives the task to the worker, and calls `ended` once. The returned function ends the task. */

@@ -46,6 +46,26 @@ test('a task without end is ended, and the next one runs', async () => {
   expect(opened).toBe(2)
 })
 
+test('a task that makes the process grow too much is ended, the one that has run longest first', async () => {
+  let bytes = 1_000
+  const pool = poolOf({ most: 2, mostMemory: 500, memory: () => bytes })
+  const leaving = new AbortController()
+  const first = pool.run('spin', leaving.signal)
+  const second = pool.run('spin', leaving.signal)
+  const ended: string[] = []
+  const both = Promise.allSettled([
+    first.catch((error: Error) => ended.push(`first: ${error.name}`)),
+    second.catch((error: Error) => ended.push(`second: ${error.name}`)),
+  ])
+  bytes = 1_501
+  await first.catch(() => undefined)
+  expect(ended).toEqual(['first: TaskMemory'])
+  leaving.abort(new Error('gone'))
+  await both
+  expect(ended).toEqual(['first: TaskMemory', 'second: Error'])
+  expect(await pool.run('a', never)).toBe('A')
+})
+
 test('a client disconnect ends its task at once', async () => {
   const pool = poolOf()
   const leaving = new AbortController()

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { SearchStatus } from '../../core/file-search.ts'
 import { asCount, asText, fieldsOf, objectsIn, textOf, textsIn } from '../../core/json.ts'
 import type { Embedded } from '../../db/file-vectors.ts'
+import { TaskMemory } from '../../threads/memory-watch.ts'
 import { createPool, openWorker, type Pool, TaskTimeout } from '../../threads/pool.ts'
 import type { IndexAnswer, IndexTask, QueryVector } from './task.ts'
 
@@ -42,6 +43,8 @@ export const INDEX_FOLDER = 'file-index'
 /** Most files take milliseconds. One that takes longer moves to a thread of its own kind, where it starts again. */
 const QUICK_MS = 5_000
 const SLOW_MS = 30_000
+/** Files have up to 100 MB. */
+const MOST_MEMORY = 1_024 * 1024 * 1024
 const LONGEST_SEARCH_MS = 10_000
 const STATUS_MS = 2_000
 const MOST_WAITING = 10_000
@@ -105,8 +108,8 @@ export function createIndexFiles(folder: string, quickMs = QUICK_MS): IndexFiles
 
 /** Reads files into indexes. A search does not wait for them, and they do not wait for files that take long. */
 function createReading(run: Run, searching: IndexPool, quickMs: number) {
-  const quick = indexPool(quickMs)
-  const slow = indexPool(SLOW_MS)
+  const quick = indexPool(quickMs, 1, MOST_MEMORY)
+  const slow = indexPool(SLOW_MS, 1, MOST_MEMORY)
   const adding = new Map<string, { readonly ended: Promise<void>; readonly stop: AbortController }>()
 
   async function read(index: string, file: IndexedFile, signal: AbortSignal): Promise<void> {
@@ -117,8 +120,8 @@ function createReading(run: Run, searching: IndexPool, quickMs: number) {
         throw error
       })
     } catch (error) {
-      if (!(error instanceof TaskTimeout)) return
-      const reason = `reading it takes longer than ${SLOW_MS / 1_000} s`
+      const reason = refusalOf(error)
+      if (reason === null) return
       await run(searching, { do: 'refuse', index, id: file.id, reason }).catch(() => undefined)
     }
   }
@@ -146,10 +149,16 @@ function createReading(run: Run, searching: IndexPool, quickMs: number) {
   }
 }
 
+/** Null for a failure that is not the file's. */
+function refusalOf(error: unknown): string | null {
+  if (error instanceof TaskMemory) return 'reading it takes too much memory'
+  return error instanceof TaskTimeout ? `reading it takes longer than ${SLOW_MS / 1_000} s` : null
+}
+
 type IndexPool = Pool<IndexTask, IndexAnswer>
 type Run = (pool: IndexPool, task: IndexTask, signal?: AbortSignal) => Promise<IndexAnswer>
 
-const indexPool = (longestMs: number, most = 1): IndexPool =>
+const indexPool = (longestMs: number, most = 1, mostMemory?: number): IndexPool =>
   createPool<IndexTask, IndexAnswer>({
     open: () => openWorker('files/search'),
     read: readAnswer,
@@ -158,6 +167,7 @@ const indexPool = (longestMs: number, most = 1): IndexPool =>
     mostWaiting: MOST_WAITING,
     mostWaitingOfGroup: MOST_WAITING_OF_WORKSPACE,
     longestMs,
+    ...(mostMemory !== undefined && { mostMemory }),
   })
 
 function readAnswer(answer: unknown): IndexAnswer {

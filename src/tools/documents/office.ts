@@ -1,10 +1,10 @@
-import { unzipSync } from 'fflate'
 import type { DocumentText } from '../../core/document-reader.ts'
 import { MOST_CHARACTERS, Refusal, UNKNOWN } from './bounds.ts'
 import { sheetsOf } from './sheets.ts'
 import { xmlPieces } from './xml.ts'
+import { type ZipPart, zipParts } from './zip.ts'
 
-/** All parts that are read, inflated. The library makes no part larger than it says. */
+/** All parts that are read, inflated. */
 const MOST_BYTES = 64 * 1024 * 1024
 const MOST_ENTRIES = 20_000
 
@@ -22,15 +22,10 @@ const KINDS = [
 /** The text of a Word, Excel or PowerPoint file (Office Open XML). Throws a `Refusal`. */
 export function readOffice(bytes: Uint8Array): Omit<DocumentText, 'hash'> {
   const parts = partsOf(bytes)
-  const found = KINDS.find(({ mark }) => parts.names.has(mark))
+  const found = KINDS.find(({ mark }) => parts.has(mark))
   if (found === undefined) throw new Refusal(UNKNOWN)
   const { kind } = found
-  const decoder = new TextDecoder()
-  const xml = new Map(
-    Object.entries(parts.contents)
-      .filter(([name]) => found.parts.test(name))
-      .map(([name, content]) => [name, decoder.decode(content)]),
-  )
+  const xml = textsOf([...parts.values()].filter(({ name }) => found.parts.test(name)))
   const texts =
     kind === 'XLSX' ? sheetsOf(xml) : kind === 'PPTX' ? slidesOf(xml) : [...xml.values()].map(proseOf)
   const text = texts.join('\n\n').trim()
@@ -43,20 +38,23 @@ export function readOffice(bytes: Uint8Array): Omit<DocumentText, 'hash'> {
   }
 }
 
-function partsOf(bytes: Uint8Array) {
-  const names = new Set<string>()
-  let total = 0
-  const contents = unzipSync(bytes, {
-    filter({ name, originalSize }) {
-      names.add(name)
-      if (names.size > MOST_ENTRIES) throw new Refusal('it has too many parts')
-      if (!KINDS.some(({ parts }) => parts.test(name))) return false
-      total += originalSize
-      if (total > MOST_BYTES) throw new Refusal('its parts grow too large when they are inflated')
-      return true
-    },
-  })
-  return { names, contents }
+/** By their names: of parts with the same name the last one counts. */
+function partsOf(bytes: Uint8Array): ReadonlyMap<string, ZipPart> {
+  const parts = new Map<string, ZipPart>()
+  let count = 0
+  for (const part of zipParts(bytes)) {
+    count += 1
+    if (count > MOST_ENTRIES) throw new Refusal('it has too many parts')
+    parts.set(part.name, part)
+  }
+  return parts
+}
+
+function textsOf(parts: readonly ZipPart[]): Map<string, string> {
+  const total = parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  if (total > MOST_BYTES) throw new Refusal('its parts grow too large when they are inflated')
+  const decoder = new TextDecoder()
+  return new Map(parts.map((part) => [part.name, decoder.decode(part.read())]))
 }
 
 const slideNumber = (name: string): number => Number(/\d+/.exec(name)?.[0])
@@ -66,23 +64,32 @@ const slidesOf = (xml: ReadonlyMap<string, string>): string[] =>
     .sort(([a], [b]) => slideNumber(a) - slideNumber(b))
     .map(([name, slide]) => `[Slide ${slideNumber(name)}]\n${proseOf(slide)}`)
 
-/** Paragraphs as lines, cells between bars; the same element names in Word's and PowerPoint's XML. */
+/**
+ * Paragraphs as lines, cells between bars; the same element names in Word's and PowerPoint's XML. Stops when it has more
+ * characters than are kept.
+ */
 function proseOf(xml: string): string {
   const out: string[] = []
+  let length = 0
   let isText = false
   let rows = 0
+  const write = (text: string): void => {
+    out.push(text)
+    length += text.length
+  }
   for (const { tag, text } of xmlPieces(xml)) {
+    if (length > MOST_CHARACTERS) break
     if (tag === 't') isText = true
     else if (tag === '/t') isText = false
-    else if (tag === '' && isText) out.push(text)
+    else if (tag === '' && isText) write(text)
     else if (tag === 'tr') rows += 1
     else if (tag === '/tr') {
       rows -= 1
-      out.push('\n')
-    } else if (tag === '/tc') out.push(' | ')
-    else if (tag === '/p') out.push(rows > 0 ? ' ' : '\n')
-    else if (tag === 'tab' && !isText) out.push('\t')
-    else if (tag === 'br') out.push('\n')
+      write('\n')
+    } else if (tag === '/tc') write(' | ')
+    else if (tag === '/p') write(rows > 0 ? ' ' : '\n')
+    else if (tag === 'tab' && !isText) write('\t')
+    else if (tag === 'br') write('\n')
   }
   return out.join('').trim()
 }

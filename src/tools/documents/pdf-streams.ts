@@ -27,12 +27,13 @@ export function checkStreams(bytes: Uint8Array<ArrayBuffer>): void {
     if (word === -1) return
     at = word + 'stream'.length
     if (file.toString('latin1', word - 3, word) === 'end') continue
-    const end = file.indexOf('endstream', at)
-    const last = end === -1 ? file.length : end
-    if (isLzw(file, word) && last - at > MOST_LZW_BYTES) throw new Refusal(BOMB)
-    total += inflatedLength(file.subarray(afterLine(file, at), last), DEEPEST)
+    if (isLzw(file, word)) {
+      const end = file.indexOf('endstream', at)
+      if ((end === -1 ? file.length : end) - at > MOST_LZW_BYTES) throw new Refusal(BOMB)
+    }
+    // What is deflated names its own end. The key word for the end of a stream may be a part of it.
+    total += inflatedLength(file.subarray(afterLine(file, at)), DEEPEST)
     if (total > MOST_BYTES) throw new Refusal(BOMB)
-    at = last
   }
 }
 

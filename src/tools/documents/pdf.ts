@@ -5,6 +5,8 @@ import { checkStreams, ENCRYPTED } from './pdf-streams.ts'
 import { createScans, MOST_PIXELS } from './scans.ts'
 
 const MOST_PAGES = 2_000
+/** After this time no further page is read: a part of the text is worth more than none. */
+const LONGEST_MS = 14_000
 
 type Pdf = Awaited<ReturnType<typeof opened>>
 
@@ -31,7 +33,9 @@ async function readPages(pdf: Pdf, seesScans: boolean): Promise<Omit<DocumentTex
   const scanOf = createScans()
   let length = 0
   let isLeftOut = false
-  for (let number = 1; number <= read && length <= MOST_CHARACTERS; number++) {
+  const until = performance.now() + LONGEST_MS
+  const mayGoOn = (): boolean => length <= MOST_CHARACTERS && performance.now() < until
+  for (let number = 1; number <= read && mayGoOn(); number++) {
     const page = await pdf.getPage(number)
     const { items } = await page.getTextContent()
     let text = items

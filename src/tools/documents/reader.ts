@@ -1,6 +1,7 @@
 import type { DocumentFile, DocumentReader, DocumentText } from '../../core/document-reader.ts'
 import { badRequest } from '../../core/errors.ts'
 import { asCount, asText, fieldsOf, objectsIn, textOf } from '../../core/json.ts'
+import { TaskMemory } from '../../threads/memory-watch.ts'
 import { createPool, openWorker, TaskTimeout } from '../../threads/pool.ts'
 
 /** Documents are read by as many threads at the same time, and those of one workspace never by all of them. */
@@ -9,6 +10,8 @@ const MOST_OF_WORKSPACE = 2
 const MOST_WAITING = 64
 const MOST_WAITING_OF_WORKSPACE = 32
 const LONGEST_MS = 20_000
+/** All documents of 15 MB that people write take less. */
+const MOST_MEMORY = 640 * 1024 * 1024
 
 type Answer = DocumentText | { readonly refusal: string; readonly cause: string }
 
@@ -23,6 +26,7 @@ export function createDocumentReader(): DocumentReader {
     mostWaiting: MOST_WAITING,
     mostWaitingOfGroup: MOST_WAITING_OF_WORKSPACE,
     longestMs: LONGEST_MS,
+    mostMemory: MOST_MEMORY,
   })
   return {
     async read(file, signal, workspaceId) {
@@ -30,6 +34,7 @@ export function createDocumentReader(): DocumentReader {
       const answer = await pool.run(file, signal, workspaceId).catch((error: unknown) => {
         if (error instanceof TaskTimeout)
           throw badRequest(`${name} cannot be read: it takes longer than ${LONGEST_MS / 1000} s`)
+        if (error instanceof TaskMemory) throw badRequest(`${name} cannot be read: it takes too much memory`)
         throw error
       })
       if ('refusal' in answer) throw badRequest(`${name} cannot be read: ${answer.refusal}`)

@@ -11,12 +11,16 @@ export function sheetsOf(xml: ReadonlyMap<string, string>): string[] {
   for (const { tag, text } of xmlPieces(xml.get('xl/_rels/workbook.xml.rels') ?? ''))
     if (tag === 'Relationship') targets.set(attributeIn(text, 'Id'), attributeIn(text, 'Target'))
   const sheets: string[] = []
+  const shown = new Set<string>()
   let left = MOST_CHARACTERS
   for (const { tag, text } of xmlPieces(xml.get('xl/workbook.xml') ?? '')) {
     if (tag !== 'sheet') continue
     const target = targets.get(attributeIn(text, 'r:id')) ?? ''
-    const sheet = xml.get(target.startsWith('/') ? target.slice(1) : `xl/${target}`)
-    if (sheet === undefined || left <= 0) continue
+    const name = target.startsWith('/') ? target.slice(1) : `xl/${target}`
+    const sheet = xml.get(name)
+    // A workbook shows each part as one sheet.
+    if (sheet === undefined || left <= 0 || shown.has(name)) continue
+    shown.add(name)
     const rows = rowsOf(sheet, strings, left)
     left -= rows.length
     sheets.push(`[Sheet ${attributeIn(text, 'name')}]\n${rows}`)
@@ -24,14 +28,16 @@ export function sheetsOf(xml: ReadonlyMap<string, string>): string[] {
   return sheets
 }
 
-/** The texts that cells name by number. */
+const inOneLine = (text: string): string => text.replace(/[\t\r\n]+/g, ' ')
+
+/** The texts that cells name by number, as lines. */
 function stringsOf(xml: string): string[] {
   const strings: string[] = []
   let current = ''
   let isText = false
   for (const { tag, text } of xmlPieces(xml)) {
     if (tag === 'si') current = ''
-    else if (tag === '/si') strings.push(current)
+    else if (tag === '/si') strings.push(inOneLine(current))
     else if (tag === 't' || tag === '/t') isText = tag === 't'
     else if (tag === '' && isText) current += text
   }
@@ -63,7 +69,7 @@ function rowsOf(xml: string, strings: readonly string[], most: number): string {
     else if (tag === '/v' || tag === '/t') isValue = false
     else if (tag === '' && isValue) value += text
     else if (tag === '/c') {
-      const shown = (type === 's' ? (strings[Number(value)] ?? '') : value).replace(/[\t\r\n]+/g, ' ')
+      const shown = type === 's' ? (strings[Number(value)] ?? '') : inOneLine(value)
       out.push(shown)
       length += shown.length
     }

@@ -1,3 +1,5 @@
+import { MOST_CHARACTERS } from './bounds.ts'
+
 /** A piece of an XML text: a tag with what is between its brackets, or text. */
 export interface XmlPiece {
   /** Without its prefix, `/` before that of an end; '' for text. */
@@ -6,13 +8,16 @@ export interface XmlPiece {
   readonly text: string
 }
 
-/** The pieces of an XML text, in one pass and without a tree. Comments and instructions are left out. */
+/**
+ * The pieces of an XML text, in one pass and without a tree. Comments and instructions are left out, and what a piece of
+ * text has beyond the longest text of a document.
+ */
 export function* xmlPieces(xml: string): Generator<XmlPiece> {
   let at = 0
   while (at < xml.length) {
     const open = xml.indexOf('<', at)
     const end = open === -1 ? xml.length : open
-    if (end > at) yield { tag: '', text: unescaped(xml.slice(at, end)) }
+    if (end > at) yield { tag: '', text: unescaped(xml.slice(at, Math.min(end, at + MOST_CHARACTERS))) }
     if (open === -1) return
     const close = xml.indexOf('>', open)
     if (close === -1) return
