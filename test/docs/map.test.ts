@@ -30,3 +30,23 @@ test('the pages that are read first stay short', async () => {
     expect([page, (await read(page)).split('\n').length <= 201]).toEqual([page, true])
   }
 })
+
+test('every page begins with what its reader can do afterwards', async () => {
+  const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'))
+  const begins = /^# .+\n\nAfter this page /
+  const wrong = await Promise.all(
+    pages.map(async (page) => (begins.test(await read(`docs/${page}`)) ? [] : [page])),
+  )
+  expect(pages.length).toBeGreaterThan(20)
+  expect(wrong.flat()).toEqual([])
+})
+
+test('README counts the clients that connect-your-tool lists', async () => {
+  const [, agents = '', libraries = ''] = (await read('docs/connect-your-tool.md')).split(
+    /^### (?:Coding agents|Libraries)$/m,
+  )
+  const rows = (table: string) =>
+    [...table.matchAll(/^\| ([^|]+?) +\| [v0-9]/gm)].map(([, client = '']) => client)
+  const counted = `${new Set(rows(agents)).size} coding agents and ${rows(libraries).length} configurations of libraries`
+  expect(await read('README.md')).toContain(counted)
+})
