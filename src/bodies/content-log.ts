@@ -1,6 +1,6 @@
 import type { ContentLog, EndedContent } from '../core/generation-content.ts'
+import { turnOfLoop } from '../core/turn.ts'
 import type { ContentRow, ContentStore } from './contents.ts'
-import { turn } from './room.ts'
 import { createWriteQueue } from './write-queue.ts'
 
 export interface ContentLogOptions {
@@ -48,7 +48,7 @@ export function createContentLog(options: ContentLogOptions): ContentLog {
       } catch (error) {
         losses.lost(error, 1)
       }
-      await turn()
+      await turnOfLoop()
     }
     if (rows.length === 0) return
     try {

@@ -2,11 +2,11 @@ import { inArray, lt, sql } from 'drizzle-orm'
 import type { EndedContent, ExportContents, ExportedContent } from '../core/generation-content.ts'
 import { firstIdAt } from '../core/ids.ts'
 import { jsonInSteps } from '../core/json-steps.ts'
+import { turnOfLoop } from '../core/turn.ts'
 import { exportContents } from '../db/bodies-tables.ts'
 import { atomically, type Database } from '../db/database.ts'
 import type { Place, Sealer } from '../db/seal.ts'
 import { pack, unpack } from './pack.ts'
-import { turn } from './room.ts'
 import { createWriteQueue } from './write-queue.ts'
 
 export interface ExportContentsOptions {
@@ -78,7 +78,7 @@ export function createExportContents(options: ExportContentsOptions): ExportCont
       const row = await rowFor(ended, mostBytes - usedBytes - added)
       added += row.sealed?.length ?? 0
       rows.push(row)
-      await turn()
+      await turnOfLoop()
     }
     if (rows.length === 0) return
     try {

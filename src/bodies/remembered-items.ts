@@ -2,11 +2,12 @@ import { and, eq, gt, sql } from 'drizzle-orm'
 import type { JsonObject } from '../core/events.ts'
 import { isObject } from '../core/json.ts'
 import type { RememberedItems } from '../core/remembered-items.ts'
+import { turnOfLoop } from '../core/turn.ts'
 import { rememberedItems } from '../db/bodies-tables.ts'
 import { atomically, type Database } from '../db/database.ts'
 import type { Place, Sealer } from '../db/seal.ts'
 import { pack, unpack } from './pack.ts'
-import { deleteOldestItems, turn } from './room.ts'
+import { deleteOldestItems } from './room.ts'
 import { createWriteQueue } from './write-queue.ts'
 
 export interface RememberedItemsOptions {
@@ -69,7 +70,7 @@ export function createRememberedItems(options: RememberedItemsOptions): Remember
       const { bytes } = await pack([json])
       const sealed = sealer.sealBytes(bytes, placeOf(rowId, workspaceId))
       rows.push({ id: rowId, workspace_id: workspaceId, expires_at: new Date(at + keepMs), sealed })
-      await turn()
+      await turnOfLoop()
     }
     await atomically(bodies, (tx) => [
       tx
@@ -152,7 +153,7 @@ function roomMaker(bodies: Database, mostBytes: number, now: () => number) {
       const freed = await deleteOldestItems(bodies)
       if (freed === 0) return
       bytes -= freed
-      await turn()
+      await turnOfLoop()
     }
   }
 }

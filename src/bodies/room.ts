@@ -1,12 +1,11 @@
 import { asc, inArray, sql } from 'drizzle-orm'
+import { turnOfLoop } from '../core/turn.ts'
 import { loggedContents, rememberedItems } from '../db/bodies-tables.ts'
 import type { Database } from '../db/database.ts'
 import { freePagesOf, releasePages, usedBytes } from '../db/space.ts'
 
 const ROWS_PER_SLICE = 100
 const PAGES_PER_SLICE = 500
-
-export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /**
  * Deletes the oldest logged contents, in slices, until the file has at most `mostBytes` (0: no limit). Stored responses
@@ -19,14 +18,14 @@ export async function makeRoom(bodies: Database, mostBytes: number): Promise<num
   for (let excess = usedBytes(bodies) - mostBytes; excess > 0; excess = usedBytes(bodies) - mostBytes) {
     // Items that are remembered for an hour go first.
     if ((await deleteOldestItems(bodies)) > 0) {
-      await turn()
+      await turnOfLoop()
       continue
     }
     const ids = await oldest(bodies, excess)
     if (ids.length === 0) break
     await bodies.db.delete(loggedContents).where(inArray(loggedContents.generation_id, ids))
     gone += ids.length
-    await turn()
+    await turnOfLoop()
   }
   return gone
 }
@@ -68,7 +67,7 @@ export async function giveBack(bodies: Database): Promise<void> {
     const after = releasePages(bodies, PAGES_PER_SLICE)
     if (after >= before) break
     before = after
-    await turn()
+    await turnOfLoop()
   }
   bodies.file.run('PRAGMA wal_checkpoint(TRUNCATE)')
 }

@@ -1,9 +1,10 @@
 import { eq, inArray, lte } from 'drizzle-orm'
+import { turnOfLoop } from '../core/turn.ts'
 import { loggedContents, rememberedItems, responseItems, responses } from '../db/bodies-tables.ts'
 import type { Database } from '../db/database.ts'
 import { removeCopies } from '../db/migrations.ts'
 import { usedBytes } from '../db/space.ts'
-import { giveBack, makeRoom, turn } from './room.ts'
+import { giveBack, makeRoom } from './room.ts'
 
 const ROWS_PER_SLICE = 100
 const SWEEP_MS = 10 * 60_000
@@ -47,25 +48,22 @@ async function deleteResponses(
   at: number,
   deletedWorkspaces: readonly string[],
 ): Promise<number> {
-  const remove = async (ids: string[]): Promise<void> =>
-    void (await db.delete(responses).where(inArray(responses.id, ids)))
-  let gone = await deleteAll(remove, () =>
-    db
-      .select({ id: responses.id })
-      .from(responses)
-      .where(lte(responses.expires_at, new Date(at)))
-      .limit(ROWS_PER_SLICE),
+  const { id, expires_at } = responses
+  const { response_id, workspace_id } = responseItems
+  const expired = db
+    .select({ id })
+    .from(responses)
+    .where(lte(expires_at, new Date(at)))
+  // Found by the items, which are in order by workspace: responses are not.
+  const ofDeleted = deletedWorkspaces.map((each) =>
+    db.selectDistinct({ id: response_id }).from(responseItems).where(eq(workspace_id, each)),
   )
-  for (const workspaceId of deletedWorkspaces)
-    gone += await deleteAll(remove, () =>
-      // Found by the items, which are in order by workspace: responses are not.
-      db
-        .selectDistinct({ id: responseItems.response_id })
-        .from(responseItems)
-        .where(eq(responseItems.workspace_id, workspaceId))
-        .limit(ROWS_PER_SLICE),
-    )
-  return gone
+  return deleteAll([expired, ...ofDeleted], (found) =>
+    db
+      .delete(responses)
+      .where(inArray(id, found.limit(ROWS_PER_SLICE)))
+      .returning({ id }),
+  )
 }
 
 async function deleteContents(
@@ -73,51 +71,46 @@ async function deleteContents(
   at: number,
   deletedWorkspaces: readonly string[],
 ): Promise<number> {
-  const remove = async (ids: string[]): Promise<void> =>
-    void (await db.delete(loggedContents).where(inArray(loggedContents.generation_id, ids)))
-  const ofThese = [
-    lte(loggedContents.expires_at, new Date(at)),
-    ...deletedWorkspaces.map((workspaceId) => eq(loggedContents.workspace_id, workspaceId)),
-  ]
-  let gone = 0
-  for (const condition of ofThese)
-    gone += await deleteAll(remove, () =>
-      db
-        .select({ id: loggedContents.generation_id })
-        .from(loggedContents)
-        .where(condition)
-        .limit(ROWS_PER_SLICE),
-    )
-  return gone
+  const { generation_id: id, expires_at, workspace_id } = loggedContents
+  const gone = [lte(expires_at, new Date(at)), ...deletedWorkspaces.map((each) => eq(workspace_id, each))]
+  return deleteAll(gone, (condition) =>
+    db
+      .delete(loggedContents)
+      .where(inArray(id, db.select({ id }).from(loggedContents).where(condition).limit(ROWS_PER_SLICE)))
+      .returning({ id }),
+  )
 }
 
 async function deleteRemembered(
   { db }: Database,
   at: number,
   deletedWorkspaces: readonly string[],
-): Promise<void> {
+): Promise<number> {
   const { id, expires_at, workspace_id } = rememberedItems
-  const remove = async (ids: string[]): Promise<void> =>
-    void (await db.delete(rememberedItems).where(inArray(id, ids)))
-  const ofThese = [lte(expires_at, new Date(at)), ...deletedWorkspaces.map((each) => eq(workspace_id, each))]
-  for (const condition of ofThese)
-    await deleteAll(remove, () =>
-      db.select({ id }).from(rememberedItems).where(condition).limit(ROWS_PER_SLICE),
-    )
+  const gone = [lte(expires_at, new Date(at)), ...deletedWorkspaces.map((each) => eq(workspace_id, each))]
+  return deleteAll(gone, (condition) =>
+    db
+      .delete(rememberedItems)
+      .where(inArray(id, db.select({ id }).from(rememberedItems).where(condition).limit(ROWS_PER_SLICE)))
+      .returning({ id }),
+  )
 }
 
-async function deleteAll(
-  remove: (ids: string[]) => Promise<void>,
-  next: () => Promise<{ id: string }[]>,
+/** Deletes the rows of each condition in slices. Returns their number. */
+async function deleteAll<Condition>(
+  conditions: readonly Condition[],
+  deleteSlice: (condition: Condition) => PromiseLike<readonly unknown[]>,
 ): Promise<number> {
   let gone = 0
-  for (;;) {
-    const ids = (await next()).map(({ id }) => id)
-    if (ids.length === 0) return gone
-    await remove(ids)
-    gone += ids.length
-    await turn()
+  for (const condition of conditions) {
+    for (;;) {
+      const { length } = await deleteSlice(condition)
+      if (length === 0) break
+      gone += length
+      await turnOfLoop()
+    }
   }
+  return gone
 }
 
 export interface Sweeping {

@@ -1,4 +1,5 @@
 import { parsePrice } from '../core/money.ts'
+import { compare } from './facts/document.ts'
 import { mediansOf, type Priced, type PriceWarning } from './outliers.ts'
 import type { Seed, SeedEndpoint, SeedPricing } from './seed.ts'
 
@@ -119,5 +120,3 @@ const pricedOf = ({ provider, model, kind, pricing }: Entry): Priced[] =>
       ]
 
 const isSame = (left: SeedPricing | null, right: SeedPricing | null): boolean => Bun.deepEquals(left, right)
-
-const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)

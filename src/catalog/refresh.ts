@@ -1,4 +1,5 @@
 import { badRequest } from '../core/errors.ts'
+import { turnOfLoop } from '../core/turn.ts'
 import { type CatalogDiff, diffOf } from './diff.ts'
 import { composeSeed } from './facts/compose.ts'
 import { readDocument } from './facts/document.ts'
@@ -26,17 +27,14 @@ export async function proposalOf(document: unknown, inUse: CatalogInUse): Promis
     const text = problems.map(({ path, message }) => `${path} ${message}`).join('; ')
     throw badRequest(`The document is rejected and the catalogue does not change: ${text}`)
   }
-  await breath()
+  await turnOfLoop()
   const facts = readDocument(document)
   const listed = loadListed()
-  await breath()
+  await turnOfLoop()
   const seed = composeSeed(facts, listed)
-  await breath()
+  await turnOfLoop()
   return proposalFor(seed, inUse)
 }
-
-/** Lets others run. */
-const breath = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 export const proposalFor = (seed: Seed, inUse: CatalogInUse): Proposal => ({
   seed,

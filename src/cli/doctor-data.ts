@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import { BODIES_FILE, DATABASE_FILE, type Database, openForReading } from '../db/database.ts'
 import { appliedTags, BODIES_MIGRATIONS, type Migration, newestTag } from '../db/migrations.ts'
 import { openSealer, readSecretKey } from '../db/seal.ts'
+import { sizeOf } from '../db/space.ts'
 
 /** `warning`: it runs, but should be checked. `problem`: something will not work. */
 export interface Finding {
@@ -51,8 +52,6 @@ export function checkDatabase({ data }: Config): Finding {
   }
   return checkFile('database', path)
 }
-
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 export const checkBodies = ({ data }: Config): Finding =>
   checkFile('stored responses', join(data, BODIES_FILE), BODIES_MIGRATIONS)

@@ -1,3 +1,4 @@
+import { textOf } from '../core/json.ts'
 import { words } from '../core/words.ts'
 import { type Client, isRecord, openClient } from './client.ts'
 import { CommandError, EXIT, printJson, type Terminal, table } from './terminal.ts'
@@ -42,7 +43,7 @@ export async function listKeys(options: Options, terminal: Terminal): Promise<nu
     hash.slice(0, 12),
     dollars(record['usage']),
     dollars(record['limit']),
-    word(record['limit_reset']),
+    textOf(record['limit_reset']),
     stateOf(record, Date.now()),
   ])
   terminal.print(table(['NAME', 'LABEL', 'HASH', 'USED', 'LIMIT', 'RESET', 'STATE'], rows))
@@ -167,7 +168,7 @@ function printMade(made: unknown, options: Options, terminal: Terminal): void {
   const { record } = key
   const limit =
     typeof record['limit'] === 'number'
-      ? `limit ${dollars(record['limit'])} ${word(record['limit_reset'])}`
+      ? `limit ${dollars(record['limit'])} ${textOf(record['limit_reset'])}`
       : 'no limit'
   // On stderr, so that `$(sluice keys create …)` is only the key.
   terminal.note(
@@ -202,7 +203,6 @@ function moment(value: unknown, now: number): string {
   )
 }
 
-const word = (value: unknown): string => (typeof value === 'string' ? value : '')
 const dollars = (value: unknown): string =>
   typeof value === 'number' ? `$${value.toFixed(9).replace(/(\.\d\d\d{0,7}?)0{1,7}$/, '$1')}` : '-'
 

@@ -1,4 +1,8 @@
+import { statSync } from 'node:fs'
 import type { Database } from './database.ts'
+
+/** The size of a file, 0 if it is absent. */
+export const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 const pragma = ({ file }: Database, name: 'page_count' | 'page_size' | 'freelist_count'): number =>
   file.query<Record<string, number>, []>(`PRAGMA ${name}`).get()?.[name] ?? 0

@@ -4,6 +4,7 @@
  */
 import { Elysia } from 'elysia'
 import type { JsonObject } from '../core/events.ts'
+import { asList } from '../core/json.ts'
 import { isJsonObject, objectOf } from './json.ts'
 import { schemaOf31 } from './openapi-schema.ts'
 import { IDEMPOTENCY_KEY_HEADER, REFUSAL_HEADERS } from './operation.ts'
@@ -141,14 +142,14 @@ function operationOf(raw: JsonObject): JsonObject {
   const bodySchema = body ?? jsonSchemaOf(requestBody)
   const bodyContent = { ...(bodySchema === undefined ? {} : jsonContent(bodySchema)), ...formContent(form) }
   const replySchema = reply ?? jsonSchemaOf(objectOf(responses)['200'])
-  const allParameters = [...listOf(parameters).map(parameterOf), ...listOf(headers).map(headerOf)]
+  const allParameters = [...asList(parameters).map(parameterOf), ...asList(headers).map(headerOf)]
   const refusals = refusalsOf({
     access,
     hasBody: Object.keys(bodyContent).length > 0,
     hasPathParameter: allParameters.some((parameter) => parameter['in'] === 'path'),
     isIdempotent: allParameters.some(({ name }) => name === IDEMPOTENCY_KEY_HEADER.name),
     asksProvider: asksProvider === true,
-    further: listOf(errors).map(Number),
+    further: asList(errors).map(Number),
   })
   return {
     ...rest,
@@ -165,15 +166,13 @@ function operationOf(raw: JsonObject): JsonObject {
               ...(replyHeaders === undefined ? {} : { headers: replyHeaders }),
               content: Array.isArray(media)
                 ? mediaContent(media)
-                : { ...replyContent(replySchema, streams === true), ...mediaContent(listOf(alsoAs)) },
+                : { ...replyContent(replySchema, streams === true), ...mediaContent(asList(alsoAs)) },
             },
           }),
       ...Object.fromEntries(refusals.map((refusal) => [String(refusal), errorOf(refusal, error)])),
     },
   }
 }
-
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 function parameterOf(value: unknown): JsonObject {
   const { name, in: place, required, schema, description } = objectOf(value)
@@ -239,6 +238,6 @@ const tagsOf = (paths: JsonObject): string[] => [
   ...new Set(
     Object.values(paths)
       .flatMap((methods) => Object.values(objectOf(methods)))
-      .flatMap((operation) => listOf(objectOf(operation)['tags']).map(String)),
+      .flatMap((operation) => asList(objectOf(operation)['tags']).map(String)),
   ),
 ]

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { BODIES_FILE, DATABASE_FILE, type Database, openBodies, openDatabase } from '../db/database.ts'
 import { lockFolder } from '../db/lock.ts'
@@ -9,6 +9,7 @@ import {
   migrate,
   type OnCopy,
 } from '../db/migrations.ts'
+import { sizeOf } from '../db/space.ts'
 
 export interface DataFolder {
   readonly database: Database
@@ -53,8 +54,6 @@ export function openDataFolder(folder: string, onCopy?: OnCopy): DataFolder {
     throw error
   }
 }
-
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 function makeFolder(folder: string): void {
   try {

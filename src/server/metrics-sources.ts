@@ -1,9 +1,9 @@
-import { statSync } from 'node:fs'
 import type { HealthState } from '../core/endpoint-health.ts'
 import type { Gate } from '../core/gate.ts'
 import type { Snapshot } from '../core/snapshot.ts'
 import { turnAfterLong } from '../core/turn.ts'
 import type { BODIES_FILE, DATABASE_FILE } from '../db/database.ts'
+import { sizeOf } from '../db/space.ts'
 import type { Health } from '../inference/routing/health.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { createDistinctNames } from '../metrics/distinct-names.ts'
@@ -121,8 +121,6 @@ function addFiles({ files }: Sources, add: Add): void {
     add('sluice_wal_bytes', [file], sizeOf(`${path}-wal`))
   }
 }
-
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 function addExports(all: readonly ExportStatus[], add: Add): void {
   for (const { destination, type, sent, failed, dropped, lagSeconds, queuedBytes } of all) {

@@ -2,6 +2,7 @@ import { UpstreamError } from '../../core/errors.ts'
 import type { Finish, InferenceEvent, JsonObject } from '../../core/events.ts'
 import { asFilledText, asObject, isObject, restOf } from '../../core/json.ts'
 import { words } from '../../core/words.ts'
+import { newProgress, type ReplyProgress } from '../event-decoder.ts'
 import { finishReasonOf } from '../finish.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import {
@@ -17,27 +18,20 @@ import { readUsage } from './usage.ts'
 import type { ChatNative } from './write-message.ts'
 
 /** The state of one reply between its chunks. */
-interface ReplyState {
-  /** The HTTP status of the reply. */
-  readonly status: number
+interface ReplyState extends ReplyProgress {
   readonly choices: ChoiceState[]
   readonly citations: Citations
   /** Unknown top-level fields as last emitted, as JSON: chunks repeat them. */
   reported: Map<string, string> | null
-  hasStarted: boolean
   serviceTier: string | null
-  /** The error that the reply reports. */
-  failure: UpstreamError | null
 }
 
 export const newReply = (status: number): ReplyState => ({
-  status,
+  ...newProgress(status),
   choices: [],
   citations: createCitations(),
   reported: null,
-  hasStarted: false,
   serviceTier: null,
-  failure: null,
 })
 
 /** Fields that are read here; the others are forwarded unchanged. The last two are padding and are dropped. */
@@ -178,8 +172,7 @@ export const isFinished = ({ choices }: ReplyState): boolean =>
   choices.length > 0 && choices.every((choice) => choice.finishReason !== null)
 
 /** The end of a complete reply. Throws `malformed` for a tool call that was never named. */
-export function endReply({ choices }: ReplyState): InferenceEvent[] {
-  const events: InferenceEvent[] = []
+export function endReply({ choices }: ReplyState, events: InferenceEvent[]): void {
   const finishes: Finish[] = []
   for (const choice of choices.length > 1 ? choices.toSorted((a, b) => a.index - b.index) : choices) {
     const finish = finishOf(choice)
@@ -187,7 +180,6 @@ export function endReply({ choices }: ReplyState): InferenceEvent[] {
     choice.calls?.end(finish.reason === 'length', events)
   }
   events.push({ type: 'response-end', finishes })
-  return events
 }
 
 const textOf = (value: unknown): string | null => asFilledText(value) ?? null

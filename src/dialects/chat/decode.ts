@@ -1,80 +1,38 @@
-import type { InferenceEvent, InferenceFrame, InferenceFrames } from '../../core/events.ts'
+import type { InferenceFrames, JsonObject } from '../../core/events.ts'
 import { asList, asObject, isObject } from '../../core/json.ts'
 import type { UpstreamReply } from '../../core/reply.ts'
-import type { DecodeOptions } from '../event-decoder.ts'
-import { errorInReply, isErrorBody } from '../read-error.ts'
+import { createEventDecoder, type DecodeOptions } from '../event-decoder.ts'
+import { isErrorBody } from '../read-error.ts'
 import { type ReadOptions as ReplyOptions, readReply } from '../read-reply.ts'
-import {
-  checkTail,
-  isDone,
-  noAnswer,
-  notJson,
-  parseReply,
-  type ReplyDecoder,
-  unfinished,
-} from '../reply-decoder.ts'
+import type { ReplyDecoder } from '../reply-decoder.ts'
 import { createShortcut } from '../shortcut.ts'
 import { createTextForm } from '../text-template.ts'
 import { endReply, isFinished, newReply, readChunk } from './decode-chunk.ts'
 
 function createChatDecoder({ status, fast }: DecodeOptions): ReplyDecoder {
   const state = newReply(status)
-  const shortcut = fast ? createShortcut(CONTENT) : undefined
-  let isTerminated = false
-  let isBody = false
-
-  function takeEvent(name: string, data: string): InferenceFrame | undefined {
-    if (name === 'error') return takeErrorEvent(data)
-    if (name === 'ping') return undefined
-    const repeated = shortcut?.repeat(data)
-    if (repeated !== undefined) return repeated
-    if (data.trim() === '') return undefined
-    if (isDone(data)) {
-      isTerminated = true
-      return undefined
-    }
-    const chunk = parseReply(data, status)
-    if (chunk === undefined) throw notJson(status)
-    const events: InferenceEvent[] = []
-    readChunk(chunk, state, false, events)
-    // Perplexity has no `[DONE]`.
-    if (isObject(chunk) && chunk['object'] === 'chat.completion.done') isTerminated = true
-    return (mayRepeat(chunk) ? shortcut?.learn(data, events) : shortcut?.forget()) ?? frameOf(events)
-  }
-
-  /** Groq names its errors by the event, so the data can be anything. */
-  function takeErrorEvent(data: string): undefined {
-    state.failure = errorInReply(parseReply(data, status) ?? [data], status)
-  }
-
-  function end(): InferenceFrame {
-    if (state.choices.length === 0) throw noAnswer('choices', status)
-    const saysSomething = state.choices.some((each) => each.hasContent || each.finishReason !== null)
-    if (!isFinished(state) && !(isTerminated && saysSomething) && !isBody) throw unfinished(status)
-    return { events: endReply(state) }
-  }
-
-  return {
-    takeEvent,
-    takeTail(name, data) {
-      checkTail(name, data, status)
-      return takeEvent(name, data)
+  return createEventDecoder({
+    progress: state,
+    noun: 'choices',
+    shortcut: fast ? createShortcut(CONTENT) : undefined,
+    // Groq names its errors by the event. The error of a chunk is read with the chunk.
+    isError: (name) => name === 'error',
+    readEvent(chunk, _, events) {
+      readChunk(chunk, state, false, events)
+      // Perplexity has no `[DONE]`.
+      if (chunk['object'] === 'chat.completion.done') state.isTerminated = true
     },
-    takeBody(body) {
-      isBody = true
+    mayRepeat,
+    readBody(body, events) {
       const only: unknown = Array.isArray(body) && body.length === 1 ? body[0] : body
-      if (!isErrorBody(only) && !hasChoices(only)) throw noAnswer('choices', status)
-      const events: InferenceEvent[] = []
+      if (!isErrorBody(only) && !hasChoices(only)) return false
       readChunk(only, state, true, events)
-      return frameOf(events)
+      return true
     },
-    end,
-    failure: () => state.failure,
-    isTerminated: () => isTerminated,
     isFinished: () => isFinished(state),
-    shortcut,
-    hasContent: () => state.choices.some((each) => each.hasContent),
-  }
+    isEmpty: () => state.choices.length === 0,
+    readEnd: (events) => endReply(state, events),
+  })
 }
 
 const CONTENT = createTextForm({
@@ -87,15 +45,12 @@ const CONTENT = createTextForm({
 })
 
 /** Only fragments of calls change the state each time that they repeat. */
-function mayRepeat(chunk: unknown): boolean {
-  const choices = asList(asObject(chunk)?.['choices'])
+function mayRepeat(chunk: JsonObject): boolean {
+  const choices = asList(chunk['choices'])
   const delta = choices.length === 1 ? asObject(choices[0])?.['delta'] : undefined
   if (!isObject(delta) || isObject(delta['function_call'])) return false
   return !Array.isArray(delta['tool_calls']) || delta['tool_calls'].length === 0
 }
-
-const frameOf = (events: InferenceEvent[]): InferenceFrame | undefined =>
-  events.length > 0 ? { events } : undefined
 
 const hasChoices = (body: unknown): boolean =>
   isObject(body) &&

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/events.ts'
 import type { GenerationContent } from '../../core/generation-content.ts'
-import { isObject } from '../../core/json.ts'
+import { asList, isObject } from '../../core/json.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 
 type Input = GenerationContent['input']
@@ -17,11 +17,11 @@ export function inputOf({
   const source = unexpanded ?? body
   switch (apiType) {
     case 'completions':
-      return { messages: listOf(source['messages']) }
+      return { messages: asList(source['messages']) }
     case 'messages':
-      return { messages: [...systemOf(source['system']), ...listOf(source['messages'])] }
+      return { messages: [...systemOf(source['system']), ...asList(source['messages'])] }
     case 'gemini':
-      return { messages: [...systemOf(partsOf(source['systemInstruction'])), ...listOf(source['contents'])] }
+      return { messages: [...systemOf(partsOf(source['systemInstruction'])), ...asList(source['contents'])] }
     case 'responses':
       return responsesInput(source)
     case 'embeddings':
@@ -51,20 +51,18 @@ function responsesInput(source: JsonObject): Input {
   return {
     messages: [
       ...system,
-      ...(typeof input === 'string' ? [{ role: 'user', content: input }] : listOf(input)),
+      ...(typeof input === 'string' ? [{ role: 'user', content: input }] : asList(input)),
     ],
   }
 }
 
 const textOr = (value: unknown): Input =>
-  typeof value === 'string' ? { prompt: value } : { messages: listOf(value) }
+  typeof value === 'string' ? { prompt: value } : { messages: asList(value) }
 
 const systemOf = (content: unknown): JsonObject[] =>
   content === undefined || content === null || content === '' ? [] : [{ role: 'system', content }]
 
 const partsOf = (content: unknown): unknown => (isObject(content) ? content['parts'] : undefined)
-
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 const pick = (body: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(names.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]])))
