@@ -127,3 +127,25 @@ export const pricedEntries =
     base_url: `${baseUrl}/${slug}`,
     models: ids.map((id) => ({ id, pricing: { prompt: '0.000001', completion: '0.000002' } })),
   })
+
+/** The entry of a chat provider. A model that is only named costs little. */
+export const labOf = ({ baseUrl }: { readonly baseUrl: string }, models: readonly (string | object)[]) => ({
+  slug: 'lab',
+  dialect: 'chat',
+  base_url: baseUrl,
+  models: models.map((model) =>
+    typeof model === 'string'
+      ? { id: model, pricing: { prompt: '0.000001', completion: '0.000002' } }
+      : model,
+  ),
+})
+
+/** Moves a clock on every few milliseconds, until `wanted` is there. */
+export async function whilePassing<T>(move: () => void, wanted: Promise<T>): Promise<T> {
+  const passing = setInterval(move, 5)
+  try {
+    return await wanted
+  } finally {
+    clearInterval(passing)
+  }
+}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { sluice } from '../cli/process.ts'
-import { gatewayOfFile } from '../file-setup.ts'
+import { gatewayOfFile, labOf } from '../file-setup.ts'
 import { API_KEY, MANAGEMENT_KEY } from '../gateway.ts'
 import { startUpstream, unary } from '../upstream.ts'
 
@@ -14,15 +14,10 @@ const gateway = await gatewayOfFile(
     now: () => NOW,
     listens: true,
     providers: [
-      {
-        slug: 'lab',
-        dialect: 'chat',
-        base_url: upstream.baseUrl,
-        models: [
-          { id: 'cent', pricing: { prompt: '0', completion: '0', request: '0.01' } },
-          { id: 'dime', pricing: { prompt: '0', completion: '0', request: '0.1' } },
-        ],
-      },
+      labOf(upstream, [
+        { id: 'cent', pricing: { prompt: '0', completion: '0', request: '0.01' } },
+        { id: 'dime', pricing: { prompt: '0', completion: '0', request: '0.1' } },
+      ]),
     ],
   },
   upstream,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { gatewayOfFile } from '../file-setup.ts'
+import { gatewayOfFile, labOf } from '../file-setup.ts'
 import { startUpstream, unary } from '../upstream.ts'
 
 /** Log levels that change while the server runs. */
@@ -14,14 +14,7 @@ const gateway = await gatewayOfFile(
   {
     now: () => now,
     log: (line) => lines.push(JSON.parse(line)),
-    providers: [
-      {
-        slug: 'lab',
-        dialect: 'chat',
-        base_url: upstream.baseUrl,
-        models: [{ id: 'm', pricing: { prompt: '0', completion: '0' } }],
-      },
-    ],
+    providers: [labOf(upstream, [{ id: 'm', pricing: { prompt: '0', completion: '0' } }])],
   },
   upstream,
 )

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { objectOf } from '../../src/http/json.ts'
-import { gatewayOfFile } from '../file-setup.ts'
+import { gatewayOfFile, labOf } from '../file-setup.ts'
 import { frames, paced, startUpstream, unary } from '../upstream.ts'
 
 /**
@@ -21,16 +21,14 @@ const gateway = await gatewayOfFile(
     // A request whose money another one holds is refused at once.
     environment: { SLUICE_ROOM_WAIT_MS: '0' },
     providers: [
-      {
-        slug: 'lab',
-        dialect: 'chat',
-        base_url: upstream.baseUrl,
-        // A cent for each answer: all of it is the request fee.
-        models: ['cent', 'slow'].map((id) => ({
+      // A cent for each answer: all of it is the request fee.
+      labOf(
+        upstream,
+        ['cent', 'slow'].map((id) => ({
           id,
           pricing: { prompt: '0', completion: '0', request: '0.01' },
         })),
-      },
+      ),
     ],
   },
   upstream,

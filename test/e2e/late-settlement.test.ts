@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { labOf } from '../file-setup.ts'
 import { fill, makeRoom } from '../full-disk.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 import { type FakeUpstream, frames, sse, startUpstream, unary } from '../upstream.ts'
@@ -18,12 +19,7 @@ beforeEach(async () => {
     lateMs: 200,
     environment: { SLUICE_ROOM_WAIT_MS: '60000' },
     providers: [
-      {
-        slug: 'lab',
-        dialect: 'chat',
-        base_url: upstream.baseUrl,
-        models: [{ id: 'cent', pricing: { prompt: '0', completion: '0', request: '0.01' } }],
-      },
+      labOf(upstream, [{ id: 'cent', pricing: { prompt: '0', completion: '0', request: '0.01' } }]),
     ],
   })
   upstream.on('cent', async (seen, request) => {

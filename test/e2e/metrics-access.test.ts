@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { labOf } from '../file-setup.ts'
 import { API_KEY, type Gateway, type GatewayOptions, MANAGEMENT_KEY, startGateway } from '../gateway.ts'
 import { startUpstream, unary } from '../upstream.ts'
 import { ask } from './replies.ts'
@@ -99,14 +100,7 @@ test('below a base path', async () => {
 test('while the gateway drains, they are answered and show what still runs', async () => {
   const upstream = startUpstream()
   const gateway = await start({
-    providers: [
-      {
-        slug: 'lab',
-        dialect: 'chat',
-        base_url: upstream.baseUrl,
-        models: [{ id: 'm', pricing: { prompt: '0.000001', completion: '0.000001' } }],
-      },
-    ],
+    providers: [labOf(upstream, [{ id: 'm', pricing: { prompt: '0.000001', completion: '0.000001' } }])],
   })
   const gate = Promise.withResolvers<void>()
   upstream.on('m', async (seen, request) => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { gatewayOfFile } from '../file-setup.ts'
+import { gatewayOfFile, labOf } from '../file-setup.ts'
 import { startUpstream, unary } from '../upstream.ts'
 
 /** Sound and images have prices of their own: what is reserved for them is what they may cost. */
@@ -14,15 +14,11 @@ const priced = (id: string, pricing: object, output = ['text']) => ({
 const gateway = await gatewayOfFile(
   {
     providers: [
-      {
-        slug: 'lab',
-        base_url: upstream.baseUrl,
-        models: [
-          priced('hears', { audio: '0.001', audio_output: '0.002' }),
-          priced('sees', { image_token: '0.001' }),
-          priced('paints', { image_output: '0.002' }, ['text', 'image']),
-        ],
-      },
+      labOf(upstream, [
+        priced('hears', { audio: '0.001', audio_output: '0.002' }),
+        priced('sees', { image_token: '0.001' }),
+        priced('paints', { image_output: '0.002' }, ['text', 'image']),
+      ]),
     ],
   },
   upstream,

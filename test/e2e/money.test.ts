@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { gatewayOfFile } from '../file-setup.ts'
+import { gatewayOfFile, labOf } from '../file-setup.ts'
 import { chunk, frames, paced, sse, startUpstream, unary } from '../upstream.ts'
 
 let now = Date.UTC(2026, 2, 11, 12)
@@ -11,19 +11,14 @@ const gateway = await gatewayOfFile(
   {
     now: () => now,
     providers: [
-      {
-        slug: 'lab',
-        dialect: 'chat',
-        base_url: upstream.baseUrl,
-        models: [
-          // A cent for each answer: all of it is the request fee.
-          { id: 'cent', pricing: { prompt: '0', completion: '0', request: '0.01' } },
-          { id: 'tokens', max_completion_tokens: 100_000, pricing: { prompt: '0', completion: '0.000001' } },
-          { id: 'unpriced' },
-          // Prices of a million tokens, written as those of one.
-          { id: 'mistaken', max_completion_tokens: 1_000_000, pricing: { prompt: '3', completion: '15' } },
-        ],
-      },
+      labOf(upstream, [
+        // A cent for each answer: all of it is the request fee.
+        { id: 'cent', pricing: { prompt: '0', completion: '0', request: '0.01' } },
+        { id: 'tokens', max_completion_tokens: 100_000, pricing: { prompt: '0', completion: '0.000001' } },
+        { id: 'unpriced' },
+        // Prices of a million tokens, written as those of one.
+        { id: 'mistaken', max_completion_tokens: 1_000_000, pricing: { prompt: '3', completion: '15' } },
+      ]),
     ],
   },
   upstream,

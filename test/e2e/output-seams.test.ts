@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { objectOf } from '../../src/http/json.ts'
+import { labOf } from '../file-setup.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 import { type FakeUpstream, frames, sse, startUpstream, unary } from '../upstream.ts'
 
@@ -21,15 +22,7 @@ let turn = 0
 
 beforeAll(async () => {
   upstream = startUpstream()
-  gateway = await startGateway({
-    providers: [
-      {
-        slug: 'lab',
-        base_url: upstream.baseUrl,
-        models: [{ id: 'tiny', pricing: { prompt: '0.000001', completion: '0.000002' } }],
-      },
-    ],
-  })
+  gateway = await startGateway({ providers: [labOf(upstream, ['tiny'])] })
   const made = await gateway.makeKey({
     limit: 1,
     rate_limits: { requests_per_minute: 1000, tokens_per_minute: 1e6, concurrent_requests: 2 },

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { objectOf } from '../../src/http/json.ts'
-import { gatewayOfFile } from '../file-setup.ts'
+import { gatewayOfFile, labOf } from '../file-setup.ts'
 import { frames, startUpstream, streamed, unary } from '../upstream.ts'
 
 /** What else applies to a cache hit: rates, filters on answers, the log of contents. */
@@ -12,13 +12,7 @@ const upstream = startUpstream()
 const gateway = await gatewayOfFile(
   {
     now: () => now,
-    providers: [
-      {
-        slug: 'lab',
-        base_url: upstream.baseUrl,
-        models: [{ id: 'tiny', pricing: { prompt: '0.000001', completion: '0.000002' } }],
-      },
-    ],
+    providers: [labOf(upstream, ['tiny'])],
   },
   upstream,
 )

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { whilePassing } from '../file-setup.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
 import { chunk, type FakeUpstream, frames, paced, sse, startUpstream, streamed } from '../upstream.ts'
 
@@ -34,17 +35,10 @@ const ask = (more: Record<string, unknown> = {}) =>
     ...more,
   })
 
-/** Moves the clock on, a second every few milliseconds, until `wanted` is there. */
-async function whileTimePasses<T>(wanted: Promise<T>): Promise<T> {
-  const passing = setInterval(() => {
+const whileTimePasses = <T>(wanted: Promise<T>): Promise<T> =>
+  whilePassing(() => {
     now += 1_000
-  }, 5)
-  try {
-    return await wanted
-  } finally {
-    clearInterval(passing)
-  }
-}
+  }, wanted)
 
 async function readUntil(reader: ReadableStreamDefaultReader<Uint8Array>, wanted: RegExp): Promise<string> {
   const decoder = new TextDecoder()

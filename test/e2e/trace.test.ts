@@ -1,19 +1,11 @@
 import { expect, test } from 'bun:test'
 import { verifyFolder } from '../../src/ledger/verify.ts'
-import { gatewayOfFile } from '../file-setup.ts'
+import { gatewayOfFile, labOf } from '../file-setup.ts'
 import { startUpstream, unary } from '../upstream.ts'
 
 const upstream = startUpstream()
 const gateway = await gatewayOfFile(
-  {
-    providers: [
-      {
-        slug: 'lab',
-        base_url: upstream.baseUrl,
-        models: [{ id: 'tiny', pricing: { prompt: '0', completion: '0' } }],
-      },
-    ],
-  },
+  { providers: [labOf(upstream, [{ id: 'tiny', pricing: { prompt: '0', completion: '0' } }])] },
   upstream,
 )
 upstream.on('tiny', unary('Yes.'))

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { createApp } from '../../src/app.ts'
+import { labOf } from '../file-setup.ts'
 import { API_KEY, startGateway } from '../gateway.ts'
 import { startUpstream, streamed, unary } from '../upstream.ts'
 
@@ -9,16 +10,14 @@ const upstream = startUpstream()
 const price = { prompt: '0.000001', completion: '0.000002' }
 const gateway = await startGateway({
   providers: [
-    {
-      slug: 'lab',
-      dialect: 'chat',
-      base_url: upstream.baseUrl,
-      models: ['whole', 'stream', 'sound', 'vector', 'fails'].map((id) => ({
+    labOf(
+      upstream,
+      ['whole', 'stream', 'sound', 'vector', 'fails'].map((id) => ({
         id,
         pricing: price,
         architecture: { output_modalities: ['text', 'speech', 'embeddings'] },
       })),
-    },
+    ),
   ],
 })
 const app = createApp(gateway.deps)

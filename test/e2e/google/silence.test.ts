@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { gatewayOfFile } from '../../file-setup.ts'
+import { gatewayOfFile, labOf } from '../../file-setup.ts'
 import { API_KEY } from '../../gateway.ts'
 import { frames, paced, startUpstream } from '../../upstream.ts'
 
@@ -15,14 +15,7 @@ const gateway = await gatewayOfFile(
   {
     listens: true,
     now: () => now,
-    providers: [
-      {
-        slug: 'lab',
-        dialect: 'chat',
-        base_url: upstream.baseUrl,
-        models: [{ id: 'slow', pricing: { prompt: '0.000001', completion: '0.000002' } }],
-      },
-    ],
+    providers: [labOf(upstream, ['slow'])],
   },
   upstream,
 )

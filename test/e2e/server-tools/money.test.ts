@@ -1,6 +1,6 @@
 /** What a loop costs, however it ends. */
 import { describe, expect, test } from 'bun:test'
-import { gatewayOfFile } from '../../file-setup.ts'
+import { gatewayOfFile, labOf } from '../../file-setup.ts'
 import { type Answer, paced, sse, startUpstream } from '../../upstream.ts'
 import { calls, messageOf, ask as request, says } from './setup.ts'
 
@@ -10,13 +10,8 @@ const upstream = startUpstream()
 const gateway = await gatewayOfFile(
   {
     providers: [
-      {
-        slug: 'lab',
-        dialect: 'chat',
-        base_url: upstream.baseUrl,
-        // A cent for each answer: all of it is the request fee.
-        models: [{ id: 'cent', pricing: { prompt: '0', completion: '0', request: '0.01' } }],
-      },
+      // A cent for each answer: all of it is the request fee.
+      labOf(upstream, [{ id: 'cent', pricing: { prompt: '0', completion: '0', request: '0.01' } }]),
     ],
   },
   upstream,

@@ -3,7 +3,7 @@ import { forbidden } from '../../../src/core/errors.ts'
 import type { FrameBatch, InferenceFrames } from '../../../src/core/events.ts'
 import { type InferenceRequest, newConversation } from '../../../src/core/request.ts'
 import type { Plugin, PluginContext } from '../../../src/plugins/plugin.ts'
-import { gatewayOfFile } from '../../file-setup.ts'
+import { gatewayOfFile, labOf } from '../../file-setup.ts'
 import { startUpstream, streamed, unary } from '../../upstream.ts'
 
 const upstream = startUpstream()
@@ -11,12 +11,10 @@ const price = { prompt: '0.000001', completion: '0.000002' }
 const gateway = await gatewayOfFile(
   {
     providers: [
-      {
-        slug: 'lab',
-        dialect: 'chat',
-        base_url: upstream.baseUrl,
-        models: ['tiny', 'other'].map((id) => ({ id, pricing: price })),
-      },
+      labOf(
+        upstream,
+        ['tiny', 'other'].map((id) => ({ id, pricing: price })),
+      ),
     ],
   },
   upstream,

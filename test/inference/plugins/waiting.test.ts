@@ -3,6 +3,7 @@ import { forbidden } from '../../../src/core/errors.ts'
 import { newConversation } from '../../../src/core/request.ts'
 import { turnOfLoop } from '../../../src/core/turn.ts'
 import type { Plugin } from '../../../src/plugins/plugin.ts'
+import { labOf, whilePassing } from '../../file-setup.ts'
 import { type Gateway, startGateway } from '../../gateway.ts'
 import { CALLERS, type DialectCaller } from '../../plugins/callers.ts'
 import { startUpstream, streamed, unary } from '../../upstream.ts'
@@ -14,17 +15,7 @@ let now = Date.UTC(2026, 0, 1)
 const gateway: Gateway = await startGateway({
   listens: true,
   now: () => now,
-  providers: [
-    {
-      slug: 'lab',
-      dialect: 'chat',
-      base_url: upstream.baseUrl,
-      models: ['chat', 'other'].map((id) => ({
-        id,
-        pricing: { prompt: '0.000001', completion: '0.000002' },
-      })),
-    },
-  ],
+  providers: [labOf(upstream, ['chat', 'other'])],
 })
 const { run, bodies } = gateway.deps
 afterAll(async () => {
@@ -93,17 +84,10 @@ async function readUntil(
   return text
 }
 
-/** Moves the clock on, a second every few milliseconds, until `wanted` is there. */
-async function whileTimePasses<T>(wanted: Promise<T>): Promise<T> {
-  const passing = setInterval(() => {
+const whileTimePasses = <T>(wanted: Promise<T>): Promise<T> =>
+  whilePassing(() => {
     now += 1_000
-  }, 5)
-  try {
-    return await wanted
-  } finally {
-    clearInterval(passing)
-  }
-}
+  }, wanted)
 
 const KEEP_ALIVE: Record<string, string> = { gemini: '\n\n' }
 const keepAliveOf = ({ dialect }: DialectCaller): string => KEEP_ALIVE[dialect] ?? ': SLUICE PROCESSING\n\n'

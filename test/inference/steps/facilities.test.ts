@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../../src/core/errors.ts'
-import { gatewayOfFile } from '../../file-setup.ts'
+import { gatewayOfFile, labOf } from '../../file-setup.ts'
 import { API_KEY } from '../../gateway.ts'
 import { startUpstream, unary } from '../../upstream.ts'
 import { conversation, familyOf } from './family.ts'
@@ -11,16 +11,14 @@ const upstream = startUpstream()
 const gateway = await gatewayOfFile(
   {
     providers: [
-      {
-        slug: 'lab',
-        dialect: 'chat',
-        base_url: upstream.baseUrl,
-        // A cent for each answer: all of it is the request fee.
-        models: ['cent', 'failing'].map((id) => ({
+      // A cent for each answer: all of it is the request fee.
+      labOf(
+        upstream,
+        ['cent', 'failing'].map((id) => ({
           id,
           pricing: { prompt: '0', completion: '0', request: '0.01' },
         })),
-      },
+      ),
     ],
   },
   upstream,

@@ -5,7 +5,7 @@ import { beginConversation } from '../../../src/inference/conversation/run.ts'
 import { facilitiesOf } from '../../../src/inference/steps/facilities.ts'
 import { createCallRunner } from '../../../src/inference/tools/calls.ts'
 import type { ServerTool } from '../../../src/tools/tool.ts'
-import { gatewayOfFile } from '../../file-setup.ts'
+import { gatewayOfFile, labOf } from '../../file-setup.ts'
 import { API_KEY } from '../../gateway.ts'
 import { noTools } from '../../tools/context.ts'
 import { startUpstream, unary } from '../../upstream.ts'
@@ -15,12 +15,7 @@ const upstream = startUpstream()
 const gateway = await gatewayOfFile(
   {
     providers: [
-      {
-        slug: 'lab',
-        dialect: 'chat',
-        base_url: upstream.baseUrl,
-        models: [{ id: 'cent', pricing: { prompt: '0', completion: '0', request: '0.01' } }],
-      },
+      labOf(upstream, [{ id: 'cent', pricing: { prompt: '0', completion: '0', request: '0.01' } }]),
     ],
   },
   upstream,
