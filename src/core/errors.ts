@@ -63,6 +63,8 @@ export class GatewayError extends Error {
   readonly availability: Availability | undefined
   /** Why the gateway refused the request, for the log and the metrics; undefined: it did not, or the caller's request is at fault. */
   readonly refusal: Refusal | undefined
+  /** Where in the request the fault is, such as `messages[0].role`, for the log. */
+  readonly param: string | undefined
 
   constructor(
     readonly status: number,
@@ -74,6 +76,7 @@ export class GatewayError extends Error {
       routing?: RoutingMetadata | null
       availability?: Availability | undefined
       refusal?: Refusal | undefined
+      param?: string | undefined
     } = {},
   ) {
     super(message, { cause: options.cause })
@@ -83,6 +86,7 @@ export class GatewayError extends Error {
     this.routing = options.routing ?? undefined
     this.availability = options.availability
     this.refusal = options.refusal
+    this.param = options.param
   }
 }
 
@@ -102,6 +106,7 @@ export const isCallersLimit = (error: unknown): boolean =>
 export const badRequest = (message: string, path?: string): GatewayError =>
   new GatewayError(400, path === undefined ? message : `${path}: ${message}`, {
     metadata: { error_type: 'invalid_request' },
+    param: path,
   })
 /** OpenAI's and Anthropic's SDKs obey it before their own rule, which sends anything from 500 again. */
 export const NEVER_RETRY = { 'x-should-retry': 'false' } as const

@@ -70,24 +70,27 @@ export function logRequest(log: AccessLog, incoming: Incoming, status: number): 
   incoming.isClosed = true
   // Health checks arrive every few seconds and carry no information.
   if (incoming.isDeferred || isHealthCheck(incoming.path)) return
-  const { id, trace, request, path, arrivedAt, keyLabel, userId, settled, refusal } = incoming
+  const { id, trace, request, path, arrivedAt, keyLabel, userId, settled, refusal, param } = incoming
   const totalMs = Math.round((performance.now() - arrivedAt) * 10) / 10
   const key = keyLabel === null ? '' : `,"key":${quoted(keyLabel)}`
   const user = userId === null ? '' : `,"user":${quoted(userId)}`
   const generation = settled === '' ? '' : `,${settled}`
+  const fault = param === null ? '' : `,"param":${quoted(withoutKeys(param))}`
   log.request(
     `"request_id":"${id}","trace_id":"${trace.traceId}","method":${quoted(request.method)},"path":${quoted(shown(path))},` +
-      `"status":${status},"total_ms":${totalMs}${key}${user}${refusal === null ? '' : refusalMembers(refusal, settled === '' ? incoming.model : null)}${generation}`,
+      `"status":${status},"total_ms":${totalMs}${key}${user}${refusal === null ? '' : refusalMembers(refusal, settled === '' ? incoming.model : null)}${fault}${generation}`,
   )
 }
 
-/** The model in the caller's words: a key in its place is not written. */
 function refusalMembers({ reason, gate, guardrail }: Refusal, model: string | null): string {
-  const named = model === null ? '' : `,"model":${quoted(model.slice(0, LONGEST_NAME).replace(ANY_KEY, '…'))}`
+  const named = model === null ? '' : `,"model":${quoted(withoutKeys(model))}`
   const ofGate = gate === undefined ? '' : `,"gate":${quoted(gate)}`
   const ofGuardrail = guardrail === undefined ? '' : `,"guardrail":${quoted(guardrail)}`
   return `,"refused":"${reason}"${named}${ofGate}${ofGuardrail}`
 }
+
+/** A name in the caller's words: a key in its place is not written. */
+const withoutKeys = (name: string): string => name.slice(0, LONGEST_NAME).replace(ANY_KEY, '…')
 
 const LONGEST_NAME = 100
 /** A key of any vendor. */

@@ -55,6 +55,7 @@ export function errorResponse(error: GatewayError, incoming: Incoming, formOf?: 
   const { id, request } = incoming
   const { status, message, metadata, routing } = error
   incoming.refusal = error.refusal ?? null
+  incoming.param = error.param ?? null
   const ownHeaders = { ...(isPermanent(status) ? NEVER_RETRY : {}), ...error.headers }
   const headers = Object.assign(replyHeaders(incoming, JSON_TYPE), ownHeaders)
   headers['traceresponse'] ??= traceresponseOf(incoming)

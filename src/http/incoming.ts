@@ -35,6 +35,8 @@ export interface Incoming {
   model: string | null
   /** Why the gateway refused it; `envelope.ts`. */
   refusal: Refusal | null
+  /** Where its fault is, such as `messages[0].role`; `envelope.ts`. */
+  param: string | null
   /** The person whose session sent the request; set in `caller.ts`. */
   userId: string | null
   /** The session of its cookie; undefined until it is looked up; `SessionSource`. */
@@ -73,6 +75,7 @@ const incomingOf = (
   workspace: null,
   model: null,
   refusal: null,
+  param: null,
   userId: null,
   session: undefined,
   isCounted: false,

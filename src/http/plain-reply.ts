@@ -10,7 +10,8 @@ export const plainReply = (text: string, status: number, headers: Record<string,
 
 /** An error in plain text, for programs that show it as it is. */
 export function plainError(thrown: unknown, incoming: Incoming): Response {
-  const { status, message, headers, refusal } = publicError(thrown)
+  const { status, message, headers, refusal, param } = publicError(thrown)
   incoming.refusal = refusal ?? null
+  incoming.param = param ?? null
   return plainReply(`${message}\n`, status, { ...PLAIN, ...headers })
 }

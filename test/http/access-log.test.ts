@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import pino from 'pino'
+import { badRequest } from '../../src/core/errors.ts'
 import { newKey } from '../../src/core/keys.ts'
 import { createAccessLog, logRequest, quoted } from '../../src/http/access-log.ts'
+import { errorResponse } from '../../src/http/envelope.ts'
 import { incomingOf } from '../incoming.ts'
 
 function pathLogged(path: string): unknown {
@@ -22,6 +24,14 @@ test.each(['inference', 'management'] as const)('a %s key in the path is not log
 test('a key of the settings in the place of a hash is not logged either', () => {
   expect(pathLogged(`/v1/keys/${'ab'.repeat(32)}`)).toBe('/v1/keys/abababababab…')
   expect(pathLogged('/v1/keys/a-key-of-the-operator-0123456789/x')).toBe('/v1/keys/a-key-of-the…/x')
+})
+
+test('the line of a refused request says where its fault is, without keys', () => {
+  const lines: string[] = []
+  const incoming = incomingOf(new Request('http://x/v1/chat/completions'))
+  errorResponse(badRequest('must be a text', `messages[0].sk-${'a'.repeat(40)}`), incoming)
+  logRequest({ request: (members) => void lines.push(members) }, incoming, 400)
+  expect(JSON.parse(`{${lines[0]}}`)).toMatchObject({ status: 400, param: 'messages[0].…' })
 })
 
 test('health checks are not logged, and nothing passes for one by its query', () => {

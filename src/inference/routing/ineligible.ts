@@ -1,5 +1,5 @@
 /** The error of a request whose models are known, and which no endpoint of them can serve. */
-import { type Availability, badRequest, GatewayError } from '../../core/errors.ts'
+import { type Availability, GatewayError } from '../../core/errors.ts'
 import { exclusionOf } from './eligible.ts'
 import { type Considered, explain } from './explain.ts'
 import type { Need } from './needs.ts'
@@ -20,21 +20,22 @@ interface Share {
 }
 
 /**
- * The most specific exclusion determines the error: a missing price or a wrong route (400), a guardrail (403), a need that
- * no endpoint has (400 for a length, else 404), else every rule with its share of the endpoints (404).
+ * The most specific exclusion determines the error: an endpoint that lacks only a price or a wrong route (400), a guardrail
+ * (403), a need that no endpoint has (400 for a length, else 404), else every rule with its share of the endpoints (404).
  */
 export function nothingEligible(name: string, input: PlanInput): GatewayError {
   const considered = explain(input)
   const shown = JSON.stringify(name.slice(0, 120))
   const first = considered.flatMap(({ exclusions }) => exclusions.slice(0, 1))
   const availability = availabilityOf(considered, input)
-  const unpriced = first.find(({ rule }) => rule === 'unpriced')
-  if (unpriced) return badRequest(unpriced.sentence)
+  const unpriced = considered.find(({ exclusions }) => exclusions.every(({ rule }) => rule === 'unpriced'))
+  if (unpriced) return withoutPrice(unpriced)
   const wrongRoute = first.find(({ rule }) => rule === 'modality' || rule === 'input')
   if (wrongRoute) {
     return new GatewayError(400, wrongRoute.sentence, {
       metadata: { error_type: 'invalid_request' },
       availability: { ...availability, code: 'wrong_endpoint' },
+      refusal: { reason: 'model', gate: wrongRoute.rule },
     })
   }
   const guardrail = first.find(({ rule }) => rule === 'guardrail')
@@ -54,6 +55,12 @@ export function nothingEligible(name: string, input: PlanInput): GatewayError {
   }
   return lacking(shown, considered, availability, input) ?? filtered(shown, considered, availability, input)
 }
+
+const withoutPrice = ({ exclusions }: Considered): GatewayError =>
+  new GatewayError(400, exclusions[0]?.sentence ?? '', {
+    metadata: { error_type: 'invalid_request' },
+    refusal: { reason: 'model', gate: 'unpriced' },
+  })
 
 /**
  * The error if the endpoints that no other rule excludes all lack the same need; null if not. Clients of coding agents

@@ -265,6 +265,7 @@ variant free                              | text                         | 404 f
 variant free, image                       | free                         | 404 input_modalities
 hello                                     | unpriced, text               | text
 hello                                     | unpriced                     | 400 none
+runs fp8                                  | unpriced, text               | 404 quantization
 # several models: together they are one list
 together                                  | other / text                 | other, text
 together, image                           | text, sees / reads           | sees, reads
