@@ -1,14 +1,18 @@
 import type { JsonObject } from '../../core/events.ts'
 import { asObject, asText, fieldsOf, isString } from '../../core/json.ts'
-import type { SpeechRequest, TranscriptionRequest, TranscriptionResult } from '../../core/operation.ts'
-import type { UpstreamReply } from '../../core/reply.ts'
+import type {
+  SpeechRequest,
+  SpokenAudio,
+  TranscriptionRequest,
+  TranscriptionResult,
+} from '../../core/operation.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import type { Operation, SpeechEgress } from '../operation.ts'
 import { nativeOf } from '../operations/embeddings.ts'
 import { forwardedBody } from '../operations/fields.ts'
 import { transcriptionLimit } from '../operations/model-limits.ts'
 import { costOf, countOf, malformed, readJson, readJsonObject } from '../operations/reply.ts'
-import { MEDIA_TYPES } from '../operations/speech.ts'
+import { MEDIA_TYPES, once } from '../operations/speech.ts'
 
 /** OpenAI's models demand a voice; callers of this API need none. */
 const DEMANDS_VOICE = /(?:^|\/)(?:tts-1|gpt-4o-mini-tts)/i
@@ -27,7 +31,7 @@ export const chatSpeech: SpeechEgress = {
   },
   async read(reply, request) {
     const type = (reply.headers.get('content-type') ?? '').trim().toLowerCase()
-    if (!isSound(type)) throw await noSound(reply)
+    if (!isSound(type)) return { audio: soundIn(await readJson(reply), request), usage: null }
     const iterator = reply.bytes[Symbol.asyncIterator]()
     const first = await iterator.next()
     if (first.done) throw malformed('the reply is empty')
@@ -44,10 +48,11 @@ const isSound = (type: string): boolean => type === '' || /^(?:audio|video)\/|oc
 const mediaTypeOf = (type: string, { format }: SpeechRequest): string =>
   type.startsWith('audio/') ? type : MEDIA_TYPES[format]
 
-/** An error object, or content that is not audio. */
-async function noSound(reply: UpstreamReply): Promise<unknown> {
-  await readJson(reply)
-  return malformed('the reply is not a sound')
+/** Mistral's `{audio_data}`, in base64 (recorded 2026). */
+function soundIn(body: unknown, { format }: SpeechRequest): SpokenAudio {
+  const bytes = Buffer.from(asText(fieldsOf(body)['audio_data']) ?? '', 'base64')
+  if (bytes.length === 0) throw malformed('the reply is not a sound')
+  return { mediaType: MEDIA_TYPES[format], chunks: once(bytes) }
 }
 
 function continued(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
@@ -114,19 +119,25 @@ function secondsOf(value: unknown): number | null {
   return typeof seconds === 'number' && seconds >= 0 && seconds <= MOST_SECONDS ? seconds : null
 }
 
-/** By tokens or by seconds: `{type: "tokens", …}`, `{type: "duration", seconds}`, or the reply's own `duration`. */
+/**
+ * By tokens or by seconds: `{type: "tokens", …}`, `{type: "duration", seconds}`, or the reply's own `duration`. Mistral
+ * has both: `prompt_audio_seconds`, and tokens of audio that only its total includes (3 + 375 + 11 = 389, recorded 2026).
+ */
 function readUsage(raw: unknown, duration: number | null): Usage | null {
   const usage = fieldsOf(raw)
-  const seconds = secondsOf(usage['seconds']) ?? duration
+  const seconds = secondsOf(usage['seconds'] ?? usage['prompt_audio_seconds']) ?? duration
   const input = countOf(usage['input_tokens'] ?? usage['prompt_tokens'])
   const output = countOf(usage['output_tokens'] ?? usage['completion_tokens'])
   const timed = seconds === null ? {} : { audioSeconds: seconds }
   if (input === undefined && output === undefined) return seconds === null ? null : { ...NO_USAGE, ...timed }
-  const details = usage['input_token_details'] ?? usage['input_tokens_details']
-  const audio = Math.min(input ?? 0, countOf(asObject(details)?.['audio_tokens']) ?? 0)
+  const details =
+    usage['input_token_details'] ?? usage['input_tokens_details'] ?? usage['prompt_tokens_details']
+  const listed = countOf(asObject(details)?.['audio_tokens']) ?? 0
+  const isApart = countOf(usage['total_tokens']) === (input ?? 0) + listed + (output ?? 0)
+  const audio = isApart ? listed : Math.min(input ?? 0, listed)
   return {
     ...NO_USAGE,
-    inputTokens: (input ?? 0) - audio,
+    inputTokens: (input ?? 0) - (isApart ? 0 : audio),
     audioInputTokens: audio,
     outputTokens: output ?? 0,
     ...timed,

@@ -14,7 +14,7 @@ import { readEmbeddingList } from '../operations/embeddings.ts'
 import { providerOptions } from '../operations/fields.ts'
 import { vectorLimit } from '../operations/model-limits.ts'
 import { countOf, malformed, readJsonObject } from '../operations/reply.ts'
-import { MEDIA_TYPES } from '../operations/speech.ts'
+import { MEDIA_TYPES, once } from '../operations/speech.ts'
 import { writePart } from './build-parts.ts'
 import { readUsage } from './usage.ts'
 
@@ -185,10 +185,6 @@ function samplesOf({ candidates }: JsonObject): Uint8Array {
   const { parts } = fieldsOf(fieldsOf(first)['content'])
   const texts = objectsIn(parts).map(({ inlineData }) => asText(fieldsOf(inlineData)['data']) ?? '')
   return Buffer.concat(texts.map((data) => Buffer.from(data, 'base64')))
-}
-
-async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
-  yield bytes
 }
 
 /** RIFF, 44 bytes: PCM, one channel, 16 bits. */

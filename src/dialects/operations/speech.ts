@@ -36,6 +36,11 @@ export const MEDIA_TYPES: Readonly<Record<SpeechFormat, string>> = {
   flac: 'audio/flac',
 }
 
+/** A sound that came as a whole. */
+export async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  yield bytes
+}
+
 const checkBody = bodyCheck(speechBody)
 
 /** The body of POST /audio/speech. Throws a `GatewayError` 400 that names the field's path. */

@@ -56,6 +56,18 @@ describe('speech', () => {
     expect(lastRow()).toMatchObject({ cost_nano_usd: cost, usage_source: source })
   })
 
+  test('in base64, as Mistral sends it, is sound for the caller', async () => {
+    upstream.answers = [() => Response.json({ audio_data: Buffer.from('tone').toString('base64') })]
+    const reply = await gateway.call('/audio/speech', {
+      model: 'by-letter',
+      input: 'Hello',
+      response_format: 'mp3',
+    })
+    expect(reply.headers.get('content-type')).toBe('audio/mpeg')
+    expect(Buffer.from(await reply.arrayBuffer()).toString()).toBe('tone')
+    expect(lastRow()).toMatchObject({ cost_nano_usd: 150_000, usage_source: 'provider' })
+  })
+
   const types: [format: string | undefined, upstreamType: string, sent: string, type: string][] = [
     [undefined, 'audio/pcm', 'pcm', 'audio/pcm'],
     ['wav', 'application/octet-stream', 'wav', 'audio/wav'],

@@ -88,6 +88,29 @@ describe('transcriptions', () => {
     expect(lastRow()).toMatchObject({ cost_nano_usd: 150_000, usage_source: 'provider' })
   })
 
+  const both: [model: string, costNanoUsd: number, usage: object][] = [
+    ['by-second', 200_000, { seconds: 2 }],
+    // 4 × 2,500 + 250 × 6,000 + 10 × 10,000 nano-dollars.
+    ['lab/gpt-4o-transcribe', 1_610_000, { input_tokens: 254, output_tokens: 10 }],
+  ]
+  test.each(both)('of %s, with seconds and tokens of audio apart, as Mistral counts', async (...row) => {
+    const [model, cost_nano_usd, shown] = row
+    const usage = {
+      prompt_audio_seconds: 2,
+      prompt_tokens: 4,
+      completion_tokens: 10,
+      total_tokens: 264,
+      prompt_tokens_details: { cached_tokens: 0, audio_tokens: 250 },
+    }
+    upstream.answers = [transcribed({ usage })]
+    const reply = await gateway.call('/audio/transcriptions', {
+      model,
+      input_audio: { data: wav(3).toString('base64'), format: 'wav' },
+    })
+    expect((await reply.json()).usage).toMatchObject(shown)
+    expect(lastRow()).toMatchObject({ cost_nano_usd, usage_source: 'provider' })
+  })
+
   test('of a recording in JSON are requested with a file, and charged by the seconds in its header', async () => {
     upstream.answers = [transcribed({})]
     const reply = await gateway.call('/audio/transcriptions', {
