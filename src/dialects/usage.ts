@@ -12,6 +12,16 @@ export const tokenCount = (value: unknown): number | undefined => {
   return amount === undefined ? undefined : Math.min(Math.round(amount), Number.MAX_SAFE_INTEGER)
 }
 
+/** xAI reports its charge in ticks of 10⁻¹⁰ USD (its documentation, 2026). */
+const TICKS_PER_USD = 10_000_000_000
+
+/** The charge that a usage object reports, in USD: OpenRouter a number, Perplexity an object, xAI ticks. */
+export function reportedCost({ cost, cost_in_usd_ticks }: JsonObject): number | undefined {
+  const ticks = asAmount(cost_in_usd_ticks)
+  const amount = asAmount(isObject(cost) ? cost['total_cost'] : cost)
+  return amount ?? (ticks === undefined ? undefined : ticks / TICKS_PER_USD)
+}
+
 /** What a reply counts, in tokens. `input` and `output` include all of their parts; undefined: not reported. */
 export interface TokenCounts {
   input?: number

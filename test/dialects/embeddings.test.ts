@@ -207,6 +207,22 @@ describe('replies', () => {
       [[1, 2]],
       { inputTokens: 4 },
     ],
+    [
+      'gemini: an image beside a text',
+      'gemini',
+      {
+        embeddings: [{ values: [1] }],
+        usageMetadata: {
+          promptTokenCount: 261,
+          promptTokenDetails: [
+            { modality: 'IMAGE', tokenCount: 258 },
+            { modality: 'TEXT', tokenCount: 3 },
+          ],
+        },
+      },
+      [[1]],
+      { inputTokens: 3, imageInputTokens: 258 },
+    ],
     ['gemini without', 'gemini', { embeddings: [{ values: [1] }] }, [[1]], null],
     [
       'cohere',
@@ -221,6 +237,23 @@ describe('replies', () => {
       { embeddings: { float: [[0.5]] }, meta: { billed_units: { input_tokens: 3, image_tokens: 40 } } },
       [[0.5]],
       { inputTokens: 3, imageInputTokens: 40 },
+    ],
+    [
+      'cohere: images of a model that counts no tokens',
+      'cohere',
+      { embeddings: { float: [[0.5]] }, meta: { billed_units: { images: 1 } } },
+      [[0.5]],
+      null,
+    ],
+    [
+      'chat: a charge in parts (Perplexity)',
+      'chat',
+      {
+        data: [{ embedding: [1] }],
+        usage: { prompt_tokens: 7, total_tokens: 7, cost: { input_cost: 0.25, total_cost: 0.25 } },
+      },
+      [[1]],
+      { inputTokens: 7, providerCostUsd: 0.25 },
     ],
     [
       'chat: parts of the prompt',

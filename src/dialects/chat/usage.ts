@@ -1,9 +1,17 @@
 import type { JsonObject } from '../../core/events.ts'
-import { asAmount, defined, isObject, restOf } from '../../core/json.ts'
+import { defined, isObject, restOf } from '../../core/json.ts'
 import type { Closing } from '../../core/result.ts'
 import { completionTokens, promptTokens, type Usage } from '../../core/usage.ts'
 import { words } from '../../core/words.ts'
-import { bucketsOf, countReader, nativeFieldsOf, type TokenCounts, viewCost, viewToolUse } from '../usage.ts'
+import {
+  bucketsOf,
+  countReader,
+  nativeFieldsOf,
+  reportedCost,
+  type TokenCounts,
+  viewCost,
+  viewToolUse,
+} from '../usage.ts'
 
 /**
  * Reads the `usage` object of a chat completion into disjoint buckets, in tokens. Undefined where it counts
@@ -19,7 +27,7 @@ export function readUsage(raw: unknown): Usage | undefined {
   if (input === undefined && output === undefined && total === undefined) return undefined
   addApart(counts)
   const usage = bucketsOf(counts)
-  const cost = costOf(raw['cost'])
+  const cost = reportedCost(raw)
   const fields = nativeOf(raw)
   if (cost !== undefined) usage.providerCostUsd = cost
   if (fields !== undefined) usage.native = { dialect: 'chat', fields }
@@ -127,9 +135,6 @@ function addApart(counts: TokenCounts): void {
     counts.reasoning = missing
   }
 }
-
-/** OpenRouter reports a number of USD, Perplexity an object of them. */
-const costOf = (cost: unknown): number | undefined => asAmount(isObject(cost) ? cost['total_cost'] : cost)
 
 /**
  * Usage as OpenAI counts it: prompt and completion tokens inclusive (cache reads and writes, reasoning), the parts

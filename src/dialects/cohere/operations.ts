@@ -88,12 +88,13 @@ function writeInput(input: EmbeddingInput): JsonObject {
   }
 }
 
-/** `{input_tokens, image_tokens}`: here the text tokens exclude images. */
+/** `{input_tokens, image_tokens}`: here the text tokens exclude images. Older models count `{images}`, and no tokens. */
 function billedOf(billed: unknown) {
   if (!isObject(billed)) return null
-  const images = countOf(billed['image_tokens']) ?? 0
-  const texts = countOf(billed['input_tokens']) ?? 0
-  return readInputUsage({ prompt_tokens: texts + images, image_tokens: images })
+  const images = countOf(billed['image_tokens'])
+  const texts = countOf(billed['input_tokens'])
+  if (images === undefined && texts === undefined) return null
+  return readInputUsage({ prompt_tokens: (texts ?? 0) + (images ?? 0), image_tokens: images })
 }
 
 /** Cohere's `/v2/rerank`: its documents are texts; objects become YAML, as Cohere recommends. */

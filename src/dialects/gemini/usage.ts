@@ -22,7 +22,8 @@ export function readUsage(raw: unknown): Usage | undefined {
   const counts = countsOf(fields)
   const { input, output, total, reasoning = 0 } = counts
   if (input === undefined && output === undefined && total === undefined) return undefined
-  const prompt = byModality(fields['promptTokensDetails'])
+  // Embeddings have the second name (recorded 2026).
+  const prompt = byModality(fields['promptTokensDetails'] ?? fields['promptTokenDetails'])
   const cached = byModality(fields['cacheTokensDetails'])
   const candidates = byModality(fields['candidatesTokensDetails'])
   counts.output = (output ?? 0) + reasoning

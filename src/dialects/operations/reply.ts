@@ -5,7 +5,7 @@ import type { UpstreamReply } from '../../core/reply.ts'
 import { NO_USAGE, type Usage } from '../../core/usage.ts'
 import { errorInReply, isErrorBody } from '../read-error.ts'
 import { orMalformed, parseReply } from '../reply-decoder.ts'
-import { tokenCount } from '../usage.ts'
+import { reportedCost, tokenCount } from '../usage.ts'
 
 /** A batch of long vectors, or ten large images in base64. */
 const LIMIT_BYTES = 192 * 1024 * 1024
@@ -61,8 +61,8 @@ export function readInputUsage(raw: unknown): Usage | null {
   }
 }
 
-/** The charge that a gateway in front of the provider reports. */
-export const costOf = (raw: JsonObject): Pick<Usage, 'providerCostUsd'> =>
-  typeof raw['cost'] === 'number' && raw['cost'] >= 0 && raw['cost'] <= MOST
-    ? { providerCostUsd: raw['cost'] }
-    : {}
+/** The charge that the provider, or a gateway in front of it, reports. */
+export function costOf(raw: JsonObject): Pick<Usage, 'providerCostUsd'> {
+  const cost = reportedCost(raw)
+  return cost !== undefined && cost <= MOST ? { providerCostUsd: cost } : {}
+}

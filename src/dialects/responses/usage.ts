@@ -1,11 +1,8 @@
 import type { JsonObject } from '../../core/events.ts'
-import { asAmount, fieldsOf, isObject, restOf } from '../../core/json.ts'
+import { fieldsOf, isObject, restOf } from '../../core/json.ts'
 import type { Usage } from '../../core/usage.ts'
 import { words } from '../../core/words.ts'
-import { bucketsOf, countReader, tokenCount } from '../usage.ts'
-
-/** xAI reports its charge in ticks of 10⁻¹⁰ USD (its documentation, 2026). */
-const TICKS_PER_USD = 10_000_000_000
+import { bucketsOf, countReader, reportedCost, tokenCount } from '../usage.ts'
 
 /**
  * The `usage` of a response in disjoint buckets: `input_tokens` includes cached ones, `output_tokens` reasoning.
@@ -22,7 +19,7 @@ export function readUsage(response: JsonObject, searches: number): Usage | undef
   if (total === input + output + reasoning) counts.output = output + reasoning
   counts.webSearches ??= requestsOf(response) ?? (searches > 0 ? searches : undefined)
   const usage = bucketsOf(counts)
-  const cost = costOf(raw)
+  const cost = reportedCost(raw)
   const fields = restOf(raw, OURS)
   if (cost !== undefined) usage.providerCostUsd = cost
   if (fields !== undefined) usage.native = { dialect: 'responses', fields }
@@ -51,11 +48,6 @@ const countsOf = countReader([
 /** OpenAI counts searches outside the usage. */
 const requestsOf = ({ tool_usage }: JsonObject): number | undefined =>
   tokenCount(fieldsOf(fieldsOf(tool_usage)['web_search'])['num_requests'])
-
-function costOf({ cost, cost_in_usd_ticks }: JsonObject): number | undefined {
-  const ticks = asAmount(cost_in_usd_ticks)
-  return asAmount(cost) ?? (ticks === undefined ? undefined : ticks / TICKS_PER_USD)
-}
 
 /** What we read, or say ourselves. */
 const OURS = new Set(

@@ -88,7 +88,11 @@ function expectUsage(usage: Usage | null, recorded: Record<string, unknown> | nu
   expect(usage.cacheReadTokens).toBe(Math.min(cached, prompt))
   const reasoning = maybeNumberAt(recorded, 'completion_tokens_details', 'reasoning_tokens')
   if (reasoning !== undefined) expect(usage.reasoningTokens).toBe(Math.min(reasoning, total - prompt))
-  const cost = maybeNumberAt(recorded, 'cost') ?? maybeNumberAt(recorded, 'cost', 'total_cost')
+  const ticks = maybeNumberAt(recorded, 'cost_in_usd_ticks')
+  const cost =
+    maybeNumberAt(recorded, 'cost') ??
+    maybeNumberAt(recorded, 'cost', 'total_cost') ??
+    (ticks === undefined ? undefined : ticks / 1e10)
   expect(usage.providerCostUsd).toBe(cost)
 }
 
