@@ -5,6 +5,7 @@ import { embeddingsIngress } from '../../src/dialects/operations/embeddings.ts'
 import { rerankIngress } from '../../src/dialects/operations/rerank.ts'
 import { embeddingsEgresses, rerankEgresses } from '../../src/dialects/operations.ts'
 import { endpoint, model, provider } from '../inference/fixture.ts'
+import { upstreamReply } from '../upstream-reply.ts'
 
 /** Requests for embeddings and rankings in each dialect. */
 
