@@ -213,6 +213,8 @@ export interface InferenceRequest extends RoutedRequest {
   strictEvents?: boolean
   /** A step of a loop of the gateway's own tools. */
   isLoop?: boolean
+  /** The caller's client sees a failed response only by an `error` of its last event. */
+  errorInEvent?: boolean
   /** The caller of chat completions wants to see the calls of the gateway's own tools. */
   showsToolEvents?: boolean
 }

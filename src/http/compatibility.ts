@@ -25,3 +25,11 @@ export const wantsKnownEvents = (headers: Headers): boolean => {
   const agent = headers.get('user-agent') ?? ''
   return KNOWING.some((name) => agent.startsWith(name))
 }
+
+// LangChain's OpenAI client for JavaScript (1.5.8, 2026) skips `response.failed`, and takes what came before for the
+// answer. OpenAI's client below it throws at every event with an `error`.
+const SKIPS_FAILURES = 'langchainjs-openai/'
+
+/** True if the client sees a failure only in a field `error` of the event itself. */
+export const wantsErrorInEvent = (headers: Headers): boolean =>
+  headers.get('user-agent')?.startsWith(SKIPS_FAILURES) ?? false

@@ -100,3 +100,22 @@ test('a client that reconnects with the id of the failure is refused, and nothin
   expect(upstream.seen.length).toBe(1)
   expect(gateway.generations().length).toBe(rows)
 })
+
+/** The `User-Agent` of LangChain's OpenAI client for JavaScript, whose requests OpenAI's own client sends. */
+test.each([
+  ['langchainjs-openai/1.0.0 ((node/v20.20.2; linux; x64))', true],
+  ['OpenAI/JS 7.57.0', false],
+])('a failed response before %s: an `error` of the event: %p', async (agent, isThrown) => {
+  const defaultHeaders = { 'user-agent': agent }
+  const client = new OpenAI({ baseURL: baseURL(), apiKey: API_KEY, defaultHeaders })
+  const types: string[] = []
+  const read = async () => {
+    for await (const { type } of await client.responses.create({ model: MODEL, input: 'Hi', stream: true }))
+      types.push(type)
+  }
+  if (isThrown) await expect(read()).rejects.toThrow('ended the answer')
+  else await read()
+  expect(types).toContain('response.output_text.delta')
+  expect(types.at(-1) === 'response.failed').toBe(!isThrown)
+  expect(upstream.seen).toHaveLength(1)
+})

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/events.ts'
 import { defined, restOf } from '../../core/json.ts'
 import type { Effort, InferenceRequest, Message, Reasoning, Sampling } from '../../core/request.ts'
 import { words } from '../../core/words.ts'
-import { wantsKnownEvents } from '../../http/compatibility.ts'
+import { wantsErrorInEvent, wantsKnownEvents } from '../../http/compatibility.ts'
 import { checkMetadata, readConversationRouting } from '../caller-fields.ts'
 import { EFFORTS } from '../caller-schema.ts'
 import { bodyCheck, quoted } from '../mismatch.ts'
@@ -42,6 +42,7 @@ export function parseResponses(input: JsonObject, headers: Headers): InferenceRe
     parameters: parametersOf(body),
     ownFields: ownFields.length > 0 ? ownFields : undefined,
     strictEvents: wantsKnownEvents(headers) ? true : undefined,
+    errorInEvent: wantsErrorInEvent(headers) ? true : undefined,
   })
 }
 

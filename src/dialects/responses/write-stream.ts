@@ -38,7 +38,8 @@ export function writeResponsesStream(reply: ReplyContext): StreamWriter {
       ['output_text', events.jsonOf(complete.output_text)],
     ])
     const json = events.jsonWith(complete, known)
-    return text + events.writeField(`response.${shown.status}`, {}, 'response', json) + events.terminate()
+    const fields = shown.error && reply.request.errorInEvent ? { error: shown.error } : {}
+    return text + events.writeField(`response.${shown.status}`, fields, 'response', json) + events.terminate()
   }
 
   function fail(error: PublicError): string {
