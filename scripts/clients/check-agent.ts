@@ -6,7 +6,7 @@ import type { Agent } from './client.ts'
 import { KEY, WRONG_KEY } from './gateway.ts'
 import { cache, versionOf } from './install.ts'
 import { modelOf, type Provider } from './provider.ts'
-import { type Asked, answers, cuts, type Dialect, type Script, type Turn } from './script.ts'
+import { type Asked, answers, cuts, type Dialect, type Script, type Turn, UNKNOWN_MODEL } from './script.ts'
 import { bareEnvironment, type Row } from './table.ts'
 
 /** aider waits up to a minute before its last retry. */
@@ -32,17 +32,24 @@ export async function checkAgent(agent: Agent, run: Run): Promise<Row[]> {
   for (const dialect of agent.dialects) edits.set(dialect, await edit(agent, dialect, run))
   const [main = 'chat'] = agent.dialects
   const badKey = await wrongKey(agent, main, run)
+  const unknown = await unknownModel(agent, main, run)
   const cut = await cutStream(agent, main, run)
   const faults = [
     ...[...edits].flatMap(([dialect, { fault }]) =>
       fault ? [`file edited, ${dialect} provider: ${fault}`] : [],
     ),
     ...(badKey.fault ? [`bad key: ${badKey.fault}`] : []),
+    ...(unknown.fault ? [`unknown model: ${unknown.fault}`] : []),
     ...(cut.fault ? [`cut: ${cut.fault}`] : []),
   ]
   const bad = [...edits].filter(([, { fault }]) => fault !== undefined).map(([dialect]) => dialect)
   const edited = bad.length === 0 ? 'yes' : `NO (${bad.join(', ')})`
-  const cells = { 'file edited': edited, 'bad key': badKey.cell, cut: cut.cell }
+  const cells = {
+    'file edited': edited,
+    'bad key': badKey.cell,
+    'unknown model': unknown.cell,
+    cut: cut.cell,
+  }
   return [{ client: agent.name, version: versionOf(agent.source), way: agent.way, cells, faults }]
 }
 
@@ -65,6 +72,16 @@ async function wrongKey(agent: Agent, dialect: Dialect, run: Run): Promise<Outco
   if (ran.isTimedOut || ran.ms > BAD_KEY_LIMIT_MS) return no(`${seconds} s; ${wordsOf(ran, asked)}`)
   if (!/key|401|authenticat|unauthor/i.test(ran.stdout + ran.stderr))
     return no(`no reason; ${wordsOf(ran, asked)}`)
+  return { cell: ran.code === 0 ? 'error, exit 0' : 'error' }
+}
+
+async function unknownModel(agent: Agent, dialect: Dialect, run: Run): Promise<Outcome> {
+  const asked = run.provider.play(answers)
+  const place = placeOf(run.folder)
+  const ran = await runAgent(agent, { ...run, place, key: KEY, dialect, model: UNKNOWN_MODEL })
+  if (ran.isTimedOut) return no(`did not end in ${LIMIT_MS / 1000} s; ${wordsOf(ran, asked)}`)
+  if (asked.length > 0) return no(`the provider was asked; ${wordsOf(ran, asked)}`)
+  if (!/no-such-model|model/i.test(ran.stdout + ran.stderr)) return no(`no reason; ${wordsOf(ran, asked)}`)
   return { cell: ran.code === 0 ? 'error, exit 0' : 'error' }
 }
 
@@ -108,6 +125,8 @@ interface Started extends Run {
   readonly place: { readonly home: string; readonly project: string }
   readonly key: string
   readonly dialect: Dialect
+  /** Default: the scripted model of the dialect. */
+  readonly model?: string
 }
 
 function placeOf(folder: string): { home: string; project: string } {
@@ -117,13 +136,13 @@ function placeOf(folder: string): { home: string; project: string } {
   return { home, project }
 }
 
-async function runAgent(agent: Agent, { url, place, key, dialect }: Started): Promise<Ran> {
+async function runAgent(agent: Agent, { url, place, key, dialect, model }: Started): Promise<Ran> {
   const start = agent.start({
     ...place,
     installed: join(cache, agent.folder),
     url,
     key,
-    model: modelOf(dialect),
+    model: model ?? modelOf(dialect),
   })
   await Bun.write(join(place.project, FILE), BEFORE)
   for (const [file, text] of Object.entries(start.files ?? {})) {

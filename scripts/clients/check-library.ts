@@ -6,18 +6,35 @@ import { LIBRARY_CHECKS, type Library, type LibraryCheck, type Surface } from '.
 import { KEY, WRONG_KEY } from './gateway.ts'
 import { cache, programs, versionOf } from './install.ts'
 import { modelOf, type Provider } from './provider.ts'
-import { ANSWER, type Asked, answers, BEGINNING, callsTool, cuts, FINISHED, type Script } from './script.ts'
+import {
+  ANSWER,
+  type Asked,
+  answers,
+  BEGINNING,
+  callsTool,
+  cuts,
+  FINISHED,
+  hangs,
+  IMAGE,
+  type Script,
+  seesImage,
+  UNKNOWN_MODEL,
+} from './script.ts'
 import { bareEnvironment, type Row } from './table.ts'
 
 const LIMIT_MS = 60_000
 const BAD_KEY_LIMIT_MS = 20_000
 /** A cut stream may cost one more answer at the most: a client that asks again and again is retrying blindly. */
 const MOST_REQUESTS = 2
+/** Programs go on for two seconds after they have cancelled: the gateway must not wait for their end. */
+const CANCEL_LEAD_MS = 700
 
 interface Reported {
   readonly text: string
   readonly pieces: number
   readonly error?: string
+  /** The program does not have this check. */
+  readonly isMissing?: true
 }
 
 interface Verdict {
@@ -31,6 +48,8 @@ interface Check {
   readonly run: string
   readonly script: Script
   readonly key: string
+  /** Default: the scripted model. */
+  readonly model?: string
   judge(reported: Reported, asked: readonly Asked[], ran: Ran, surface: Surface): Verdict
 }
 
@@ -70,6 +89,34 @@ const CHECKS: Readonly<Record<LibraryCheck, Check>> = {
       return ms > BAD_KEY_LIMIT_MS ? bad(`after ${Math.round(ms / 1000)} s`) : { text: 'error', isGood: true }
     },
   },
+  image: { run: 'image', script: seesImage, key: KEY, judge: (reported) => says(ANSWER, reported) },
+  'unknown model': {
+    run: 'answer',
+    script: answers,
+    key: KEY,
+    model: UNKNOWN_MODEL,
+    judge({ error, text }, asked) {
+      if (error === undefined) return bad(`no error, text ${JSON.stringify(text.slice(0, 40))}`)
+      if (asked.length > 0) return bad('the provider was asked')
+      return /no-such-model|model/i.test(error)
+        ? { text: 'error', isGood: true }
+        : bad(`an error that does not name the model: ${error}`)
+    },
+  },
+  cancel: {
+    run: 'cancel',
+    script: hangs,
+    key: KEY,
+    judge({ error }, asked) {
+      const [only, ...more] = asked
+      if (only === undefined) return bad(`before the provider was asked: ${error}`)
+      if (more.length > 0) return bad(`${asked.length} requests`)
+      const { cancelledAt } = only
+      if (cancelledAt === undefined || Date.now() - cancelledAt < CANCEL_LEAD_MS)
+        return bad(`the call of the provider went on; ${error ?? 'no error'}`)
+      return good
+    },
+  },
   cut: {
     run: 'stream',
     script: cuts,
@@ -98,6 +145,7 @@ export async function checkLibrary(
     const faults: string[] = []
     for (const name of surface.checks ?? LIBRARY_CHECKS) {
       const verdict = await checkOnce(library, surface, CHECKS[name], { url, provider, folder })
+      if (verdict === null) continue
       cells[name] = verdict.isGood ? verdict.text : 'NO'
       if (!verdict.isGood) faults.push(`${name}: ${verdict.text}`)
     }
@@ -111,7 +159,7 @@ async function checkOnce(
   surface: Surface,
   check: Check,
   { url, provider, folder }: { url: string; provider: Provider; folder: string },
-): Promise<Verdict> {
+): Promise<Verdict | null> {
   const home = mkdtempSync(join(folder, 'home-'))
   const asked = provider.play(check.script)
   const limitMs = library.limitMs ?? LIMIT_MS
@@ -122,12 +170,14 @@ async function checkOnce(
       ...bareEnvironment(home),
       SLUICE_URL: url,
       SLUICE_KEY: check.key,
-      SLUICE_MODEL: modelOf('chat'),
+      SLUICE_MODEL: check.model ?? modelOf('chat'),
+      SLUICE_IMAGE: IMAGE,
     },
     limitMs,
   })
   const reported = read(ran.stdout)
   if (ran.isTimedOut) return bad(`did not end in ${limitMs / 1000} s, ${asked.length} requests`)
+  if (reported?.isMissing) return null
   if (!reported) return bad(`no report: ${ran.stderr.trim().slice(-300)}`)
   return check.judge(reported, asked, ran, surface)
 }
@@ -141,10 +191,15 @@ function commandOf({ folder, source, program }: Library): string[] {
   mkdirSync(place, { recursive: true })
   const helper = source.from === 'npm' ? 'report.mjs' : 'report.py'
   for (const file of [program, helper]) copyFileSync(join(programs, file), join(place, file))
-  const interpreter =
-    source.from === 'npm' ? (Bun.which('node') ?? process.execPath) : join(target, 'venv/bin/python')
+  const interpreter = source.from === 'npm' ? nodeOf(target) : join(target, 'venv/bin/python')
   if (!existsSync(interpreter)) throw new Error(`${interpreter} is missing`)
   return [interpreter, join(place, program)]
+}
+
+/** The Node that was installed with the client, else that of the machine. */
+function nodeOf(target: string): string {
+  const own = join(target, 'node_modules/node/bin/node')
+  return existsSync(own) ? own : (Bun.which('node') ?? process.execPath)
 }
 
 /** The last line of JSON: libraries print warnings of their own. */
@@ -154,7 +209,8 @@ function read(stdout: string): Reported | null {
     try {
       const value: unknown = JSON.parse(line)
       if (!isObject(value)) continue
-      const { text, pieces, error } = value
+      const { text, pieces, error, missing } = value
+      if (missing === true) return { text: '', pieces: 0, isMissing: true }
       if (typeof text !== 'string' || typeof pieces !== 'number') continue
       return typeof error === 'string' ? { text, pieces, error } : { text, pieces }
     } catch {

@@ -31,12 +31,22 @@ export interface Surface {
   readonly name: string
   /** What the table calls it. */
   readonly label: string
+  /** Default: all that the program has. */
   readonly checks?: readonly LibraryCheck[]
   /** What the program prints after the tool call; default: the text that the provider ends with. */
   readonly toolText?: string
 }
 
-export const LIBRARY_CHECKS = ['answer', 'stream', 'tools', 'bad key', 'cut'] as const
+export const LIBRARY_CHECKS = [
+  'answer',
+  'stream',
+  'tools',
+  'image',
+  'bad key',
+  'unknown model',
+  'cut',
+  'cancel',
+] as const
 export type LibraryCheck = (typeof LIBRARY_CHECKS)[number]
 
 /** What an agent is started with. Its HOME and its project are folders of its own. */
@@ -76,4 +86,4 @@ export interface Agent {
 
 export type Client = Library | Agent
 
-export const AGENT_CHECKS = ['file edited', 'bad key', 'cut'] as const
+export const AGENT_CHECKS = ['file edited', 'bad key', 'unknown model', 'cut'] as const

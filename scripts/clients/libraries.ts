@@ -1,7 +1,10 @@
-import type { Library, Source, Surface } from './client.ts'
+import type { Library, LibraryCheck, Source, Surface } from './client.ts'
 
 const npm = (...packages: string[]): Source => ({ from: 'npm', packages })
 const pypi = (...packages: string[]): Source => ({ from: 'pypi', packages })
+/** Compiled programs have no more. */
+const COMPILED: readonly LibraryCheck[] = ['answer', 'stream', 'tools', 'bad key', 'unknown model', 'cut']
+const compiled = (surface: Surface): Surface => ({ ...surface, checks: COMPILED })
 const CHAT: Surface = { name: 'chat', label: 'chat' }
 const RESPONSES: Surface = { name: 'responses', label: 'responses' }
 const MESSAGES: Surface = { name: 'messages', label: 'messages' }
@@ -207,14 +210,14 @@ export const libraries: readonly Library[] = [
     name: 'openai-go',
     folder: 'openai-go',
     source: { from: 'go', module: 'github.com/openai/openai-go/v3@v3.96.0', program: 'openai' },
-    surfaces: [CHAT, RESPONSES],
+    surfaces: [CHAT, RESPONSES].map(compiled),
   },
   {
     kind: 'library',
     name: 'go-openai (sashabaranov)',
     folder: 'go-openai',
     source: { from: 'go', module: 'github.com/sashabaranov/go-openai@v1.43.0', program: 'go-openai' },
-    surfaces: [CHAT],
+    surfaces: [compiled(CHAT)],
   },
   {
     kind: 'library',
@@ -222,8 +225,8 @@ export const libraries: readonly Library[] = [
     folder: 'async-openai',
     source: { from: 'cargo', crate: 'async-openai@0.43.0', program: 'async-openai' },
     surfaces: [
-      CHAT,
-      RESPONSES,
+      compiled(CHAT),
+      compiled(RESPONSES),
       {
         name: 'reconnecting',
         label: '0.29.6 (connects again), chat',

@@ -11,10 +11,12 @@ import { checkAgent } from './check-agent.ts'
 import { checkLibrary } from './check-library.ts'
 import { killStragglers } from './child.ts'
 import { AGENT_CHECKS, type Client, LIBRARY_CHECKS } from './client.ts'
+import { frameworks } from './frameworks.ts'
 import { build, startGateway } from './gateway.ts'
 import { cache, install, versionOf } from './install.ts'
 import { libraries } from './libraries.ts'
 import { startProvider } from './provider.ts'
+import { type Recorder, startRecorder } from './recorder.ts'
 import { markdown, type Row } from './table.ts'
 
 const { values } = parseArgs({
@@ -24,19 +26,21 @@ const { values } = parseArgs({
     update: { type: 'boolean' },
     'no-build': { type: 'boolean' },
     out: { type: 'string' },
+    record: { type: 'string' },
     help: { type: 'boolean' },
   },
 })
 
-const HELP = `bun run test:clients [--only NAME]… [--list] [--update] [--no-build] [--out FILE]
+const HELP = `bun run test:clients [--only NAME]… [--list] [--update] [--no-build] [--out FILE] [--record FOLDER]
   --only NAME  clients whose name or folder contains this; may be repeated
   --list       print the clients and their versions, and stop
   --update     install cached clients again
   --no-build   use the dist/sluice that is there
   --out FILE   write the table to this file too
+  --record FOLDER  write what each client sends and receives, with routing metadata, to files there
 Clients are installed in ${cache}.`
 
-const all: readonly Client[] = [...agents, ...libraries]
+const all: readonly Client[] = [...agents, ...libraries, ...frameworks]
 const isChosen = ({ name, folder }: Client): boolean =>
   !values.only || values.only.some((part) => `${name} ${folder}`.toLowerCase().includes(part.toLowerCase()))
 
@@ -53,11 +57,14 @@ async function runAll(clients: readonly Client[]): Promise<Result[]> {
   try {
     const gateway = await startGateway(join(folder, 'gateway'), { providers: provider.entries })
     try {
+      const recorder: Recorder | null = values.record ? startRecorder(gateway.url, values.record) : null
       for (const client of clients) {
-        const result = await runOne(client, { url: gateway.url, provider, folder })
+        recorder?.begin(client.name)
+        const result = await runOne(client, { url: recorder?.url ?? gateway.url, provider, folder })
         results.push(result)
         print(result)
       }
+      await recorder?.stop()
     } finally {
       await gateway.stop()
     }

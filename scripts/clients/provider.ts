@@ -45,7 +45,7 @@ export function startProvider(): Provider {
       if (!dialect) return Response.json({ error: { message: `no such path: ${pathname}` } }, { status: 404 })
       const entry = readAsked(dialect, pathname, await request.text())
       asked.push(entry)
-      return respond(WIRES[dialect], numbered(script(entry), asked.length), entry.isStreamed)
+      return respond(WIRES[dialect], numbered(script(entry), asked.length), entry)
     },
   })
   return {
@@ -95,8 +95,8 @@ function toolNames(tools: unknown): string[] {
   })
 }
 
-function respond(wire: Wire, turn: Turn, isStreamed: boolean): Response {
-  if (!isStreamed) {
+function respond(wire: Wire, turn: Turn, asked: Asked): Response {
+  if (!asked.isStreamed) {
     const json = JSON.stringify(wire.reply(turn))
     const text = 'cut' in turn ? json.slice(0, json.length / 2) : json
     return new Response(text, { headers: { 'content-type': 'application/json' } })
@@ -106,9 +106,13 @@ function respond(wire: Wire, turn: Turn, isStreamed: boolean): Response {
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const event = events.shift()
+      if (event === undefined && 'cut' in turn && turn.hangs) await new Promise(() => undefined)
       if (event === undefined) return controller.close()
       await Bun.sleep(PIECE_PAUSE_MS)
       controller.enqueue(encoder.encode(event))
+    },
+    cancel() {
+      asked.cancelledAt = Date.now()
     },
   })
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } })

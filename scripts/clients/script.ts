@@ -13,6 +13,8 @@ export interface Asked {
   readonly body: JsonObject
   /** The body as JSON text. */
   readonly json: string
+  /** When the gateway ended the call before its reply was complete, in milliseconds since 1970. */
+  cancelledAt?: number
 }
 
 export interface ToolCall {
@@ -22,18 +24,32 @@ export interface ToolCall {
   readonly arguments: JsonObject
 }
 
-/** What the provider does with a request. `cut`: it sends this text and then ends the body in mid-answer. */
-export type Turn = { readonly text: string } | { readonly call: ToolCall } | { readonly cut: string }
+/**
+ * What the provider does with a request. `cut`: it sends this text and then ends the body in mid-answer, or, if it
+ * `hangs`, sends nothing more.
+ */
+export type Turn =
+  | { readonly text: string }
+  | { readonly call: ToolCall }
+  | { readonly cut: string; readonly hangs?: true }
 export type Script = (asked: Asked) => Turn
 
 export const ANSWER = 'The scripted provider answers in four pieces.'
 export const FINISHED = 'It is 11 degrees in Oslo.'
 export const BEGINNING = 'This answer has a beginning and'
 
+export const UNKNOWN_MODEL = 'nobody/no-such-model'
+/** A PNG of one pixel, in base64. */
+export const IMAGE =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
 const TOOL_RESULT = '11 degrees'
 
 export const answers: Script = () => ({ text: ANSWER })
 export const cuts: Script = () => ({ cut: BEGINNING })
+export const hangs: Script = () => ({ cut: BEGINNING, hangs: true })
+/** Answers only a request that has the image. */
+export const seesImage: Script = ({ json }) => ({ text: json.includes(IMAGE) ? ANSWER : 'no image arrived' })
 /** Calls the one tool, and finishes only after the client has sent the result. */
 export const callsTool: Script = ({ json, tools }) =>
   json.includes(TOOL_RESULT)

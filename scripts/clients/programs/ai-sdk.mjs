@@ -5,7 +5,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { createOpenRouter } from '@openrouter/ai-sdk-provider'
 import { generateText, isStepCount, streamText, tool } from 'ai'
 import { z } from 'zod'
-import { key, model, PROMPT, piece, report, temperatureIn, url } from './report.mjs'
+import { image, key, linger, model, PROMPT, piece, report, temperatureIn, url } from './report.mjs'
 
 const base = { apiKey: key, baseURL: `${url}/api/v1` }
 const tools = {
@@ -34,6 +34,17 @@ async function streamed(out, options) {
 const surface = (chosen) => ({
   async answer(out) {
     piece(out, (await generateText({ model: chosen(), prompt: PROMPT })).text)
+  },
+  async image(out) {
+    const picture = { type: 'file', mediaType: 'image/png', data: `data:image/png;base64,${image}` }
+    const messages = [{ role: 'user', content: [{ type: 'text', text: PROMPT }, picture] }]
+    piece(out, (await generateText({ model: chosen(), messages })).text)
+  },
+  async cancel() {
+    const stop = new AbortController()
+    const result = streamText({ model: chosen(), prompt: PROMPT, abortSignal: stop.signal })
+    for await (const _ of result.textStream) stop.abort()
+    await linger()
   },
   stream: (out) => streamed(out, { model: chosen() }),
   tools: (out) => streamed(out, { model: chosen(), tools, stopWhen: isStepCount(4) }),

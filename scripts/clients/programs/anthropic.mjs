@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
-import { key, model, PROMPT, piece, report, TOOL, temperatureIn, url } from './report.mjs'
+import { image, key, linger, model, PROMPT, piece, report, TOOL, temperatureIn, url } from './report.mjs'
 
 const client = new Anthropic({ baseURL: url, authToken: key, apiKey: null })
 const messages = [{ role: 'user', content: PROMPT }]
@@ -29,6 +29,20 @@ await report({
         { role: 'user', content: [result] },
       ]
       piece(out, textOf(await client.messages.stream({ ...request, messages: next, tools }).finalMessage()))
+    },
+    async image(out) {
+      const source = { type: 'base64', media_type: 'image/png', data: image }
+      const content = [
+        { type: 'text', text: PROMPT },
+        { type: 'image', source },
+      ]
+      piece(out, textOf(await client.messages.create({ ...request, messages: [{ role: 'user', content }] })))
+    },
+    async cancel() {
+      const stream = client.messages.stream(request)
+      stream.on('text', () => stream.abort())
+      await stream.done().catch(() => undefined)
+      await linger()
     },
   },
   runner: {

@@ -1,5 +1,7 @@
+import time
+
 from anthropic import Anthropic, beta_tool
-from report import KEY, MODEL, PARAMETERS, PROMPT, URL, report, temperature
+from report import IMAGE, KEY, MODEL, PARAMETERS, PROMPT, URL, report, temperature
 
 client = Anthropic(base_url=URL, auth_token=KEY)
 MESSAGES = [{"role": "user", "content": PROMPT}]
@@ -36,9 +38,22 @@ def tools(out):
     out.piece(text_of(client.messages.create(messages=history, tools=offered, **REQUEST)))
 
 
+def image(out):
+    source = {"type": "base64", "media_type": "image/png", "data": IMAGE}
+    content = [{"type": "text", "text": PROMPT}, {"type": "image", "source": source}]
+    out.piece(text_of(client.messages.create(messages=[{"role": "user", "content": content}], **REQUEST)))
+
+
+def cancel(_):
+    with client.messages.stream(messages=MESSAGES, **REQUEST) as events:
+        next(iter(events.text_stream))
+    time.sleep(2)
+
+
 def run_tools(out):
     runner = client.beta.messages.tool_runner(messages=MESSAGES, tools=[beta_tool(temperature)], **REQUEST)
     out.piece(text_of(runner.until_done()))
 
 
-report({"messages": {"answer": answer, "stream": stream, "tools": tools}, "runner": {"tools": run_tools}})
+MESSAGES_CHECKS = {"answer": answer, "stream": stream, "tools": tools, "image": image, "cancel": cancel}
+report({"messages": MESSAGES_CHECKS, "runner": {"tools": run_tools}})

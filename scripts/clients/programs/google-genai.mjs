@@ -1,5 +1,5 @@
 import { GoogleGenAI } from '@google/genai'
-import { key, model, PROMPT, piece, report, TOOL, temperatureIn, url } from './report.mjs'
+import { image, key, linger, model, PROMPT, piece, report, TOOL, temperatureIn, url } from './report.mjs'
 
 const client = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: url } })
 const contents = [{ role: 'user', parts: [{ text: PROMPT }] }]
@@ -29,6 +29,21 @@ await report({
         { role: 'user', parts: [{ functionResponse: { id: call.id, name: call.name, response } }] },
       ]
       piece(out, (await client.models.generateContent({ model, contents: next, config })).text)
+    },
+    async image(out) {
+      const parts = [{ text: PROMPT }, { inlineData: { mimeType: 'image/png', data: image } }]
+      piece(out, (await client.models.generateContent({ model, contents: [{ role: 'user', parts }] })).text)
+    },
+    async cancel() {
+      const stop = new AbortController()
+      const config = { abortSignal: stop.signal }
+      try {
+        for await (const _ of await client.models.generateContentStream({ model, contents, config }))
+          stop.abort()
+      } catch {
+        // It was cancelled.
+      }
+      await linger()
     },
   },
 })

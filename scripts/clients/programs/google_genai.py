@@ -1,6 +1,9 @@
+import base64
+import time
+
 from google import genai
 from google.genai import types
-from report import KEY, MODEL, PROMPT, URL, report, temperature
+from report import IMAGE, KEY, MODEL, PROMPT, URL, report, temperature
 
 client = genai.Client(api_key=KEY, http_options=types.HttpOptions(base_url=URL))
 
@@ -24,4 +27,16 @@ def tools(out):
     out.piece(client.models.generate_content(model=MODEL, contents=PROMPT, config=config).text)
 
 
-report({"gemini": {"answer": answer, "stream": stream, "tools": tools}})
+def image(out):
+    picture = types.Part.from_bytes(data=base64.b64decode(IMAGE), mime_type="image/png")
+    out.piece(client.models.generate_content(model=MODEL, contents=[PROMPT, picture]).text)
+
+
+def cancel(_):
+    stream = client.models.generate_content_stream(model=MODEL, contents=PROMPT)
+    next(stream)
+    stream.close()
+    time.sleep(2)
+
+
+report({"gemini": {"answer": answer, "stream": stream, "tools": tools, "image": image, "cancel": cancel}})

@@ -1,5 +1,5 @@
 from langchain.agents import create_agent
-from report import KEY, MODEL, PROMPT, URL, report, temperature
+from report import IMAGE, KEY, MODEL, PROMPT, URL, report, temperature
 
 
 def openai(**more):
@@ -42,7 +42,11 @@ def surface(make):
         agent = create_agent(make(), [temperature])
         out.piece(text_of(agent.invoke({"messages": [("user", PROMPT)]})["messages"][-1]))
 
-    return {"answer": answer, "stream": stream, "tools": tools}
+    def image(out):
+        url = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{IMAGE}"}}
+        out.piece(text_of(make().invoke([("user", [{"type": "text", "text": PROMPT}, url])])))
+
+    return {"answer": answer, "stream": stream, "tools": tools, "image": image}
 
 
 report(

@@ -4,7 +4,7 @@ import os
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 import litellm
-from report import KEY, MODEL, PARAMETERS, PROMPT, URL, report, temperature
+from report import IMAGE, KEY, MODEL, PARAMETERS, PROMPT, URL, report, temperature
 
 litellm.telemetry = False
 MESSAGES = [{"role": "user", "content": PROMPT}]
@@ -32,7 +32,12 @@ def surface(prefix, base):
         history = [*MESSAGES, message, {"role": "tool", "tool_call_id": call.id, "content": result}]
         out.piece(complete(messages=history, tools=TOOLS).choices[0].message.content)
 
-    return {"answer": answer, "stream": stream, "tools": tools}
+    def image(out):
+        url = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{IMAGE}"}}
+        messages = [{"role": "user", "content": [{"type": "text", "text": PROMPT}, url]}]
+        out.piece(complete(messages=messages).choices[0].message.content)
+
+    return {"answer": answer, "stream": stream, "tools": tools, "image": image}
 
 
 report(

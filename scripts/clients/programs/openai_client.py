@@ -1,9 +1,11 @@
 import json
+import time
 
 from openai import OpenAI
-from report import KEY, MODEL, PARAMETERS, PROMPT, URL, report, temperature
+from report import IMAGE, KEY, MODEL, PARAMETERS, PROMPT, URL, report, temperature
 
 client = OpenAI(base_url=f"{URL}/api/v1", api_key=KEY)
+PICTURE = f"data:image/png;base64,{IMAGE}"
 MESSAGES = [{"role": "user", "content": PROMPT}]
 FUNCTION = {"name": "temperature", "description": "The temperature in a city.", "parameters": PARAMETERS}
 
@@ -27,6 +29,29 @@ def chat_tools(out):
     messages = [*MESSAGES, message, {"role": "tool", "tool_call_id": call.id, "content": result}]
     reply = client.chat.completions.create(model=MODEL, messages=messages, tools=tools)
     out.piece(reply.choices[0].message.content)
+
+
+def chat_image(out):
+    url = {"type": "image_url", "image_url": {"url": PICTURE}}
+    messages = [{"role": "user", "content": [{"type": "text", "text": PROMPT}, url]}]
+    out.piece(client.chat.completions.create(model=MODEL, messages=messages).choices[0].message.content)
+
+
+def responses_image(out):
+    content = [{"type": "input_text", "text": PROMPT}, {"type": "input_image", "image_url": PICTURE}]
+    out.piece(client.responses.create(model=MODEL, input=[{"role": "user", "content": content}]).output_text)
+
+
+def chat_cancel(_):
+    with client.chat.completions.create(model=MODEL, messages=MESSAGES, stream=True) as stream:
+        next(chunk for chunk in stream if chunk.choices and chunk.choices[0].delta.content)
+    time.sleep(2)
+
+
+def responses_cancel(_):
+    with client.responses.create(model=MODEL, input=PROMPT, stream=True) as stream:
+        next(event for event in stream if event.type == "response.output_text.delta")
+    time.sleep(2)
 
 
 def responses_answer(out):
@@ -60,7 +85,19 @@ def responses_tools(out):
 
 report(
     {
-        "chat": {"answer": chat_answer, "stream": chat_stream, "tools": chat_tools},
-        "responses": {"answer": responses_answer, "stream": responses_stream, "tools": responses_tools},
+        "chat": {
+            "answer": chat_answer,
+            "stream": chat_stream,
+            "tools": chat_tools,
+            "image": chat_image,
+            "cancel": chat_cancel,
+        },
+        "responses": {
+            "answer": responses_answer,
+            "stream": responses_stream,
+            "tools": responses_tools,
+            "image": responses_image,
+            "cancel": responses_cancel,
+        },
     }
 )
