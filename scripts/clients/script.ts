@@ -43,13 +43,18 @@ export const UNKNOWN_MODEL = 'nobody/no-such-model'
 export const IMAGE =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
+/** Some clients encode the image anew. */
+const IMAGE_START = IMAGE.slice(0, 34)
+
 const TOOL_RESULT = '11 degrees'
 
 export const answers: Script = () => ({ text: ANSWER })
 export const cuts: Script = () => ({ cut: BEGINNING })
 export const hangs: Script = () => ({ cut: BEGINNING, hangs: true })
 /** Answers only a request that has the image. */
-export const seesImage: Script = ({ json }) => ({ text: json.includes(IMAGE) ? ANSWER : 'no image arrived' })
+export const seesImage: Script = ({ json }) => ({
+  text: json.includes(IMAGE_START) ? ANSWER : 'no image arrived',
+})
 /** Calls the one tool, and finishes only after the client has sent the result. */
 export const callsTool: Script = ({ json, tools }) =>
   json.includes(TOOL_RESULT)

@@ -26,10 +26,12 @@ export const wantsKnownEvents = (headers: Headers): boolean => {
   return KNOWING.some((name) => agent.startsWith(name))
 }
 
-// LangChain's OpenAI client for JavaScript (1.5.8, 2026) skips `response.failed`, and takes what came before for the
-// answer. OpenAI's client below it throws at every event with an `error`.
-const SKIPS_FAILURES = 'langchainjs-openai/'
+// LangChain's OpenAI client for JavaScript (1.5.8, 2026) and Microsoft's Agent Framework (1.23) skip `response.failed`,
+// and take what came before for the answer. OpenAI's clients below them throw at every event with an `error`.
+const SKIPPING = ['langchainjs-openai/', 'agent-framework-python/']
 
 /** True if the client sees a failure only in a field `error` of the event itself. */
-export const wantsErrorInEvent = (headers: Headers): boolean =>
-  headers.get('user-agent')?.startsWith(SKIPS_FAILURES) ?? false
+export const wantsErrorInEvent = (headers: Headers): boolean => {
+  const agent = headers.get('user-agent') ?? ''
+  return SKIPPING.some((name) => agent.startsWith(name))
+}

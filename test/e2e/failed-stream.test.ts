@@ -101,9 +101,10 @@ test('a client that reconnects with the id of the failure is refused, and nothin
   expect(gateway.generations().length).toBe(rows)
 })
 
-/** The `User-Agent` of LangChain's OpenAI client for JavaScript, whose requests OpenAI's own client sends. */
+/** The `User-Agent` of libraries whose requests OpenAI's own client sends. */
 test.each([
   ['langchainjs-openai/1.0.0 ((node/v20.20.2; linux; x64))', true],
+  ['agent-framework-python/1.23.0', true],
   ['OpenAI/JS 7.57.0', false],
 ])('a failed response before %s: an `error` of the event: %p', async (agent, isThrown) => {
   const defaultHeaders = { 'user-agent': agent }

@@ -14,7 +14,9 @@ def temperature(city: str) -> str:
 def surface(client):
     def agent(*tools):
         made = client(model=MODEL, base_url=f"{URL}/api/v1", api_key=KEY)
-        return Agent(client=made, instructions="Help.", tools=list(tools))
+        # It would send only new messages, and expects that every response is stored.
+        options = {"store": False}
+        return Agent(client=made, instructions="Help.", tools=list(tools), default_options=options)
 
     def answer(out, *tools):
         out.piece(asyncio.run(agent(*tools).run(PROMPT)).text)
@@ -27,7 +29,9 @@ def surface(client):
     def stream(out):
         async def run():
             async for piece in agent().run(PROMPT, stream=True):
-                out.piece(piece.text)
+                # A content with `replace` repeats what came.
+                added = [each for each in piece.contents if each.merge_mode != "replace"]
+                out.piece("".join(each.text or "" for each in added if each.type == "text"))
 
         asyncio.run(run())
 

@@ -1,7 +1,7 @@
 import asyncio
 
 from autogen_agentchat.agents import AssistantAgent
-from autogen_core import CancellationToken, Image
+from autogen_core import Image
 from autogen_core.models import UserMessage
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 from report import IMAGE, KEY, MODEL, PROMPT, URL, linger, report, temperature
@@ -52,12 +52,9 @@ def tools(out):
 
 def cancel(out):
     async def run():
-        token = CancellationToken()
-        try:
-            async for _ in client().create_stream(ASKED, cancellation_token=token):
-                token.cancel()
-        except asyncio.CancelledError:
-            pass
+        stream = client().create_stream(ASKED)
+        await anext(stream)
+        await stream.aclose()
         await linger()
 
     asyncio.run(run())
