@@ -118,9 +118,10 @@ function addLocal(program: Command, terminal: Terminal, done: Done): void {
       .description('recompute every counter from the ledger rows and compare, to the nano-dollar'),
   )
     .argument('[folder]', 'data folder or a copy of one; the server may run')
+    .option('--data <folder>', 'the same')
     .addHelpText('after', example('sluice verify ./sluice-data'))
-    .action(async (folder: string | undefined, options) =>
-      done(await (await import('./verify.ts')).verifyCommand(folder, options.json === true, terminal)),
+    .action(async (folder: string | undefined, { data, json: isJson }) =>
+      done(await (await import('./verify.ts')).verifyCommand(folder ?? data, isJson === true, terminal)),
     )
 }
 

@@ -64,7 +64,7 @@ test('a served folder is backed up completely while requests run, and a server c
     expect((await (await ask(next, '/byok', undefined, SLUICE_MANAGEMENT_KEY)).json()).data.length).toBe(1)
     expect((await chat(next)).status).toBe(200)
     expect(await next.stop()).toBe(0)
-    expect((await sluice(['verify', again])).exitCode).toBe(0)
+    expect((await sluice(['verify', '--data', again])).exitCode).toBe(0)
   })
 }, 60_000)
 
