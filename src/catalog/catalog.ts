@@ -24,7 +24,7 @@ export interface Catalog {
   /** In order of id. */
   readonly models: readonly SeedModel[]
   /**
-   * By id, canonical slug, alias, or the part after the author where one model alone has it and it has a digit (`auto`
+   * By id, canonical slug, alias, or the part after the author if only one model has it and it has a digit (`auto`
    * and `free` say too little). In any case, and with dots and dashes alike: labs and resellers differ in them
    * (`claude-sonnet-4-5`, `claude-sonnet-4.5`).
    */

@@ -18,7 +18,7 @@ import type { ModelOverride } from './overrides.ts'
 import type { SeedModel } from './seed.ts'
 import { voicesOf } from './voices.ts'
 
-/** A model while it is put together. */
+/** A model under construction. */
 interface Draft {
   readonly id: string
   canonicalSlug: string

@@ -12,7 +12,7 @@ const MS_PER_DAY = 86_400_000
 /**
  * The models that pass, in the order of `listing`, each as it looks through the endpoints that pass: one endpoint must
  * have all of providers, zdr, region, distillable, supported_parameters and context; the rest is asked of the model as
- * that shows it, prices of its cheapest endpoint. Unknown is not yes. Throws a 400 where a minimum is above its maximum.
+ * that shows it, prices of its cheapest endpoint. Unknown is not yes. Throws a 400 if a minimum is above its maximum.
  */
 export function filtered(listing: readonly Offered[], query: ModelsQuery, now: number): readonly Offered[] {
   refuseEmptyBounds(query)
@@ -159,7 +159,7 @@ function scoreTests(query: ModelsQuery): ModelTest[] {
   })
 }
 
-/** A number of a query, whose pattern was checked: null where it is absent or `null`. */
+/** A number of a query, whose pattern was checked: null if it is absent or `null`. */
 export const numberOf = (written: string | undefined): number | null =>
   written === undefined || written === 'null' ? null : Number(written)
 

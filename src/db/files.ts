@@ -1,4 +1,4 @@
-/** Metadata of uploaded files; their bytes lie in the data folder, named by the id. One line for each field. */
+/** Metadata of uploaded files; their bytes are in the data folder, named by the id. One line for each field. */
 import { Type } from '@sinclair/typebox'
 import { index, integer, table, text } from './columns.ts'
 import { columnsOf, createdInstant, given, hidden, resourceOf } from './fields.ts'

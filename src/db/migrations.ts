@@ -13,7 +13,7 @@ export const BODIES_MIGRATIONS: readonly Migration[] = readMigrations('bodies-sq
 export interface MigrationReport {
   /** Tags, in the order in which they were applied; empty when there was nothing to do. */
   applied: string[]
-  /** Where the copy from before lies; null when none was needed (a new file, or nothing to do). */
+  /** The path of the copy from before; null if none was needed (a new file, or nothing to do). */
   copy: string | null
 }
 

@@ -4,7 +4,7 @@ import type { ModelRateLimits, RateLimits } from '../core/rate-limits.ts'
 import { integer, nullable } from '../http/schemas.ts'
 import { json } from './columns.ts'
 
-/** What counts still tell apart to the last one. */
+/** The largest count that is exact. */
 const MOST_REQUESTS = 1_000_000_000
 const MOST_TOKENS = 1_000_000_000_000
 const MOST_AT_ONCE = 1_000_000

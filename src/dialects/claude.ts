@@ -94,7 +94,7 @@ interface Thinking {
  * | `effort` | `thinking.budget_tokens`, a share of the bound | the effort, thinking on |
  * | `max_tokens` | `thinking.budget_tokens` | thinking on; the number is dropped |
  * | `enabled: true` | as effort `medium` | thinking on |
- * | off | nothing: it is off | `disabled` where it is on by itself and may be off |
+ * | off | nothing: it is off | `disabled` if it is on by default and may be off |
  * | `exclude` | kept by the gateway | the text is not asked for either |
  *
  * A forced tool excludes thinking. So does, with a budget, a turn under way whose thoughts are not replayed.

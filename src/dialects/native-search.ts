@@ -2,7 +2,7 @@ import type { JsonObject } from '../core/events.ts'
 import { restOf } from '../core/json.ts'
 import type { Tool } from '../core/request.ts'
 
-/** Anthropic's search, which stands for the search of every provider in a neutral request. */
+/** Anthropic's search, which represents every provider's search in a neutral request. */
 export const isNativeSearch = (tool: Tool): boolean =>
   tool.type === 'other' && /^web_search_\d{8}$/.test(String(tool.data['type']))
 

@@ -13,7 +13,7 @@ interface ReportedError extends Reported {
 }
 
 const LONGEST_REASON = 1_000
-/** What a message is searched for its kind in; some repeat the prompt. */
+/** The part of a message that is searched for its kind: some messages repeat the prompt. */
 const LONGEST_SEARCHED = 64 * 1024
 
 /**
@@ -35,7 +35,7 @@ export function readErrorReply(status: number, headers: Headers, text: string): 
   )
 }
 
-/** Which limit of an account is reached; `seven_day_opus` is of one model (griffinwork40/agent-afk#490). */
+/** Which limit of an account is reached; `seven_day_opus` is a limit of one model (griffinwork40/agent-afk#490). */
 const CLAIM = 'anthropic-ratelimit-unified-representative-claim'
 const OF_ALL_MODELS = new Set(['five_hour', 'seven_day'])
 
@@ -44,7 +44,7 @@ const UNSAID = 400
 
 /**
  * An error object inside a 200: an event of a stream, or a complete body. `answered` is the reply's status, used
- * where neither a status nor a known word is in the object.
+ * if neither a status nor a known word is in the object.
  */
 export function errorInReply(body: unknown, answered: number): UpstreamError {
   const reported = readReported(body)

@@ -44,7 +44,7 @@ const PROBE_NUMBER = 190_190_190
 
 /**
  * `event` was parsed and has no content but the piece `text`. To prove the template, the event is parsed again with another
- * text, number and padding in their places; undefined where it cannot be made.
+ * text, number and padding in their places; undefined if it cannot be made.
  */
 export function cutTemplate(
   event: string,

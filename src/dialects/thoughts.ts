@@ -46,7 +46,7 @@ export function thoughtsOf({ reasoning, reasoningDetails }: Message, drop: Drop)
   return thoughts
 }
 
-/** True where some thought of the message goes back. */
+/** True if some thought of the message is sent back. */
 export const hasThoughts = ({ reasoningDetails }: Message): boolean =>
   reasoningDetails?.some(
     (detail) => isOwn(detail) && (isText(detail['signature']) || isText(detail['data'])),

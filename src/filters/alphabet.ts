@@ -6,7 +6,7 @@ export interface CharacterClass {
   readonly index: number
   /** `LINE_END` and `WORD`. */
   readonly kind: number
-  /** By index of the test: 1 where it holds. */
+  /** By index of the test: 1 if it holds. */
   readonly holds: Uint8Array
 }
 

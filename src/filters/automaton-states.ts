@@ -5,7 +5,7 @@ import type { ScanBudget } from '../core/content-filter.ts'
  * cached across texts, up to a bound.
  */
 export interface State {
-  /** The steps to go on from, closed over nothing yet; by priority where that counts. */
+  /** The next steps, not closed yet; by priority if that counts. */
   readonly list: readonly number[]
   /** The context before: `LINE_END`, `WORD`, `TEXT_START`. */
   readonly before: number

@@ -22,7 +22,7 @@ export interface Groups {
   /** The groups that this one was split into; itself if it was not split. */
   leavesOf(group?: Group): readonly Group[]
   automatonOf(group: Group, budget: ScanBudget): Automaton
-  /** For one text: throws `TOO_MANY` where the group should be parted. */
+  /** For one text: throws `TOO_MANY` if the group should be split. */
   budgetOf(group: Group, budget: ScanBudget): ScanBudget
   part(group: Group): void
 }

@@ -138,7 +138,7 @@ const MOST_STEPS = 5_000
 /** Of a character, in UTF-16. */
 const UNITS = 2
 
-/** The most UTF-16 units that a match of this program can have; infinite where it repeats without end. */
+/** The most UTF-16 units that a match of this program can have; infinite if it repeats without end. */
 function longestMatch({ starts, steps }: Program): number {
   if (steps.length > MOST_STEPS) return Number.POSITIVE_INFINITY
   const longest = new Map<number, number>()

@@ -99,7 +99,7 @@ export interface CallerDeps {
   sessions?: SessionSource
   /** Milliseconds since 1970. */
   now(): number
-  /** The client's address; null where it is not known. */
+  /** The client's address; null if unknown. */
   addressOf(incoming: Incoming): string | null
   /** The rate limit of administration; absent: none. */
   rateLimit?: RateLimit

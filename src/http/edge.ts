@@ -22,7 +22,7 @@ export interface EdgeDeps {
   wrongKeys: Pick<WrongKeys, 'count'>
   /** Called for a request that the gateway refused. */
   onRefused(incoming: Incoming): void
-  /** The client's address; null where it is not known. */
+  /** The client's address; null if unknown. */
   addressOf(incoming: Incoming): string | null
 }
 

@@ -10,7 +10,7 @@ const DATA = new Set(['default', 'examples', 'example', 'enum', 'const', 'requir
 
 /**
  * A TypeBox schema as JSON Schema 2020-12, the dialect of OpenAPI 3.1: unions of constants become `enum`, a union with
- * null becomes a list of types where it can, `documented` replaces the schema that has it.
+ * null becomes a list of types if possible, `documented` replaces the schema that has it.
  */
 export function schemaOf31(schema: unknown): JsonObject {
   if (!isJsonObject(schema)) return {}

@@ -17,7 +17,7 @@ export interface Visitor extends Pick<Actor, 'requestId' | 'address' | 'userAgen
 export interface VisitorDeps {
   sessions: SessionSource
   auth: { readonly site: Site }
-  /** The client's address; null where it is not known. */
+  /** The client's address; null if unknown. */
   addressOf(incoming: Incoming): string | null
 }
 

@@ -17,7 +17,7 @@ export interface Bookings {
   write(): void
 }
 
-/** The spending of one scope on one day: a day lies in one window of every interval. */
+/** The spending of one scope on one day: each day belongs to one window of every interval. */
 interface Booking {
   readonly scope: Scope
   readonly scopeId: string

@@ -116,7 +116,7 @@ export function createQueue<Settled extends Waiting>(endings: Endings<Settled>):
   }
 }
 
-/** They lie in the order in which they are due. */
+/** Sorted by the time at which they are due. */
 function dueEntries(unwritten: ReadonlyMap<string, Journaled>, at: number, maxRows: number): Journaled[] {
   const due: Journaled[] = []
   for (const journaled of unwritten.values()) {

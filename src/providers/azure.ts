@@ -28,7 +28,7 @@ const entraTokens = ({ tokenUrl, clientId, clientSecret, scope }: EntraClient): 
 /**
  * Azure OpenAI and Foundry. A key is sent in `api-key`; a client of Entra gets a token. With a dated API version the
  * path names the deployment, which is what the model is called here
- * (`/openai/deployments/{deployment}/chat/completions?api-version=…`). Without one it is the v1 API, where the body
+ * (`/openai/deployments/{deployment}/chat/completions?api-version=…`). Without one it is the v1 API, in which the body
  * names it.
  */
 export const azure: Provider = {

@@ -90,7 +90,7 @@ const CLOUDS: Readonly<Record<string, (model: FactModel) => string | null | unde
 }
 
 /**
- * The one dialect that a model is served in: null for its provider's own, undefined where that is another address or
+ * The one dialect that a model is served in: null for its provider's own, undefined if that is another address or
  * a wire format that the provider's row does not speak.
  */
 export function dialectOf(model: FactModel, provider: string): string | null | undefined {

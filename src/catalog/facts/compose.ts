@@ -72,7 +72,7 @@ function cloudNameOf(id: string, kind: ProviderKind | undefined): string {
   return version < 0 ? id.replace(/-maas$/, '') : id.slice(0, version)
 }
 
-/** What is current and plainly named comes first. */
+/** Current models with plain names come first. */
 const byPreference = (left: FactModel, right: FactModel): number =>
   Number(left.deprecated) - Number(right.deprecated) ||
   left.id.length - right.id.length ||

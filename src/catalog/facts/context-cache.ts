@@ -11,7 +11,7 @@ const SHARE_OF_AN_HOUR = CONTEXT_TTL_SECONDS / 3_600
 
 /**
  * What a model of Google's costs, with the price of writing a context cache: each token is charged as input when it is
- * written, and for its storage as long as the cache lives. The facts tell it of few models; where they do, theirs holds.
+ * written, and for its storage as long as the cache lives. The metadata has it for few models; that value takes precedence.
  */
 export function withContextCache(model: FactModel): Cost | null {
   const { cost } = model

@@ -6,7 +6,7 @@ export interface FactModel {
   readonly name: string
   readonly baseModel: string | null
   readonly releaseDate: string | null
-  /** When these facts were last looked at (`2026-06-30`). */
+  /** When this metadata was last checked (`2026-06-30`). */
   readonly updated: string | null
   readonly knowledge: string | null
   readonly reasoning: boolean

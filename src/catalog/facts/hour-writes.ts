@@ -8,7 +8,7 @@ export const followsAnthropic = (provider: string, modelId: string): boolean =>
 
 /**
  * The same with what writing for an hour costs, in each tier by its own prices. The facts have the price of five minutes
- * alone. By Anthropic's rule that is 1.25 times the input's, and an hour's 2 times: where the first does not hold
+ * alone. By Anthropic's rule that is 1.25 times the input's, and an hour's 2 times: if the first does not hold
  * exactly, the second is not known to, and nothing is added.
  */
 export function withHourWrites({ tiers, ...prices }: SeedPricing): SeedPricing {

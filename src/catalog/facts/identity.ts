@@ -31,7 +31,7 @@ const RENAMED = new Map(
   }),
 )
 
-/** Words that tell of the packing, not of the model. */
+/** Words that describe the packing, not the model. */
 const HARMLESS = new Set(words('instruct it chat tee maas meta nvidia google openai zai hf versatile'))
 
 export function partsOf(upstreamId: string, provider: string): NameParts {

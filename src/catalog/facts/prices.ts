@@ -15,7 +15,7 @@ export const TOKEN_BUCKETS = [
   ['audio_output', ['output_audio']],
 ] as const
 
-/** Null: the facts tell no price, which is not the same as free. */
+/** Null: no price in the metadata, which is not the same as free. */
 export function pricingOf(cost: Readonly<Record<string, unknown>> | null): SeedPricing | null {
   if (cost === null) return null
   const prices = tokenPrices(cost)

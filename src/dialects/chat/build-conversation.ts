@@ -54,7 +54,7 @@ function writeThinkingParts(message: JsonObject, takesThoughts: boolean, drop: D
 
 /**
  * What a caller wrote in the vendor's own field stays as it is. Of a model that is known to reason, a turn with calls
- * gets the field even where no thoughts are left of it (another model's, or cut off by the caller): without it the
+ * gets the field even if no thoughts are left of it (another model's, or cut off by the caller): without it the
  * vendor rejects the conversation.
  */
 function writeThoughts(
@@ -139,7 +139,7 @@ function writeIds(message: JsonObject): void {
 
 const ALPHANUMERICS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-/** The id itself where it has the form, else nine characters of its hash: a call and its result keep agreeing. */
+/** The id itself if it has the form, else nine characters of its hash: a call and its result still match. */
 function nineAlphanumerics(id: string): string {
   if (/^[A-Za-z0-9]{9}$/.test(id)) return id
   const hash = new Bun.CryptoHasher('sha256').update(id).digest()

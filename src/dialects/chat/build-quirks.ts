@@ -83,7 +83,7 @@ export function withoutMark(marked: unknown, drop: Drop): unknown {
 
 /**
  * Sets the effort in the one field that the provider knows: `reasoning_effort` for most, the object
- * `reasoning` where the provider takes it. What that field cannot say is named in `dropped`. `exclude` is kept by
+ * `reasoning` if the provider takes it. What that field cannot express is named in `dropped`. `exclude` is kept by
  * the gateway itself, so it counts as carried.
  */
 export function applyReasoning(

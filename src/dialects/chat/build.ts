@@ -22,7 +22,7 @@ const NOT_SENT: ReadonlySet<string> = new Set([...GATEWAY_FIELDS, 'usage', 'incl
 /** A null in a known field means the same as its absence; many providers reject the null. */
 const NULL_IS_ABSENT: ReadonlySet<string> = new Set(Object.keys(chatBody.properties))
 
-/** Parameters that only tune the answer: left out, and named, where an endpoint is known not to take them. */
+/** Parameters that only tune the answer: dropped and named if an endpoint is known not to take them. */
 const TUNING = [...SAMPLING_PARAMETERS, 'prediction', 'verbosity'] as const
 
 /**

@@ -71,7 +71,7 @@ export interface ChoiceNative {
   message?: JsonObject
 }
 
-/** Reads one entry of `choices` into events; answers what our reader does not know of it. */
+/** Reads one entry of `choices` into events; returns the unknown fields. */
 export function readChoice(
   raw: JsonObject,
   state: ChoiceState,
@@ -110,7 +110,7 @@ function callsOf(state: ChoiceState): ToolCalls {
   return state.calls
 }
 
-/** Answers fields that must travel although their names are known. */
+/** Returns fields that must be forwarded although their names are known. */
 function readMessage(
   message: JsonObject,
   state: ChoiceState,
@@ -161,7 +161,7 @@ function readReasoning(message: JsonObject, choice: number, events: InferenceEve
 
 const NONE: readonly unknown[] = []
 
-/** Answers the parts of types that are not known. */
+/** Returns the parts of unknown types. */
 function readParts(content: readonly unknown[], choice: number, events: InferenceEvent[]): unknown[] {
   const unknownParts: unknown[] = []
   for (const part of content) {

@@ -95,7 +95,7 @@ function dropSeed({ seed }: ImagesRequest, dropped: string[]): void {
   if (seed !== undefined) dropped.push('seed')
 }
 
-/** The caller's pixels as they are; else the size of the nearest shape, and the shape is named where it is another. */
+/** The caller's pixels as they are; else the size of the nearest shape, and the shape is named if it is another. */
 function nearest(request: ImagesRequest, sizes: readonly string[], dropped: string[]): string | undefined {
   const { size, aspectRatio } = request
   if (size !== undefined) return size

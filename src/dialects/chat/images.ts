@@ -22,7 +22,7 @@ const OWN_FIELDS = words(`
 `)
 
 /**
- * OpenAI's `/images/generations`, and `/images/edits` as a form where there are images to start from. Sizes, quality
+ * OpenAI's `/images/generations`, and `/images/edits` as a form if there are images to start from. Sizes, quality
  * and seed are what the model's family knows (see image-family.ts); parameters that it does not take are dropped by name.
  */
 export const chatImages: ImageEgress = {
@@ -50,7 +50,7 @@ export const chatImages: ImageEgress = {
 
 const isNumber = (value: unknown): value is number => typeof value === 'number'
 
-/** xAI's: `image` where it is one, else `images`. */
+/** xAI's: `image` for one, else `images`. */
 function startingFrom({ references, mask }: ImagesRequest, dropped: string[]): JsonObject {
   if (mask) dropped.push('mask')
   const images = references.map(({ url }) => ({ type: 'image_url', url }))
@@ -164,7 +164,7 @@ function parse(data: string): JsonObject {
   return value
 }
 
-/** OpenAI's: `input_tokens` and `output_tokens` with what of them was images. Null where nothing was counted. */
+/** OpenAI's: `input_tokens` and `output_tokens` with the part of each that was images. Null if nothing was counted. */
 function readImageUsage(raw: unknown): Usage | null {
   if (!isObject(raw)) return null
   const input = countOf(raw['input_tokens'] ?? raw['prompt_tokens'])

@@ -14,7 +14,7 @@ import {
 } from '../usage.ts'
 
 /**
- * Reads the `usage` object of a chat completion into disjoint buckets, in tokens. Undefined where it counts
+ * Reads the `usage` object of a chat completion into disjoint buckets, in tokens. Undefined if it counts
  * nothing; a reported 0 is a 0.
  *
  * `promptTokens(usage)` is upstream's `prompt_tokens` and `completionTokens(usage)` its `completion_tokens`,

@@ -148,7 +148,7 @@ function writeCalls(
   })
 }
 
-/** Ids that Sluice made are left out: Google does not know them. Order and name then tell calls apart. */
+/** Ids that Sluice made are left out: Google does not know them. Order and name then distinguish calls. */
 const writeId = (id: string): JsonObject => (/^call_[0-9a-f]{32}$/.test(id) || id === '' ? {} : { id })
 
 function argumentsOf(call: ToolCall, drop: Drop): JsonObject {

@@ -172,7 +172,7 @@ function createGrounding(choice: number): Grounding {
   }
 }
 
-/** A chunk is of the web, of a document store, or of maps. */
+/** A chunk comes from the web, a document store, or maps. */
 function sourceOf(chunk: unknown): { url: string; title: string } | undefined {
   const { web, retrievedContext, maps } = fieldsOf(chunk)
   const source = [web, retrievedContext, maps].find(isObject)

@@ -11,7 +11,7 @@ import { bucketsOf, countReader, tokenCount, viewCost } from '../usage.ts'
  * |---|---|
  * | `promptTokenCount` + `toolUsePromptTokenCount` | all input, cached included |
  * | `cachedContentTokenCount` (inside the prompt) | cache read |
- * | `promptTokensDetails` AUDIO, IMAGE, less what of them was cached | audio in, image in |
+ * | `promptTokensDetails` AUDIO, IMAGE, without their cached part | audio in, image in |
  * | `candidatesTokenCount`, by `candidatesTokensDetails` | output, audio out, image out |
  * | `thoughtsTokenCount` (outside the candidates) | reasoning |
  *

@@ -27,7 +27,7 @@ export function ownBody(
   applyUser(body, request)
   applyBound(body, request, bound, drop)
   if (hasLostThoughts && isBudgeted(body) && hasUnsignedTurn(request.messages)) {
-    // The API thinks on only where a turn of calls begins with the thoughts that led to it.
+    // The API continues to think only if a turn of calls begins with the thoughts that led to it.
     delete body.thinking
     drop('thinking')
   }
@@ -61,7 +61,7 @@ const isBudgeted = ({ thinking }: JsonObject): boolean => isObject(thinking) && 
 
 const LEAST_BUDGET = 1_024
 
-/** Where the caller set no bound, ours must leave room for the budget that it set. */
+/** If the caller set no bound, ours must leave room for the caller's budget. */
 function applyBound(body: JsonObject, request: InferenceRequest, bound: number, drop: Drop): void {
   const { thinking } = body
   body.max_tokens = bound
@@ -91,7 +91,7 @@ function forwardedMessages(messages: unknown, drop: Drop): { messages: unknown; 
 
 const THOUGHTS = 'messages.content.thinking'
 
-/** A message of which nothing stays goes with it. */
+/** A message without any remaining content is dropped as well. */
 function forwarded(message: unknown, drop: Drop): unknown[] {
   if (!isObject(message) || !Array.isArray(message.content)) return [message]
   const former: unknown[] = message.content

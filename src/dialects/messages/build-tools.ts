@@ -49,7 +49,7 @@ function choiceOf(choice: ToolChoice | undefined, drop: Drop): JsonObject | unde
 }
 
 /**
- * A JSON schema for the answer: `output_config.format` where the model has it and can take the schema; else the
+ * A JSON schema for the answer: `output_config.format` if the model has it and can take the schema; else the
  * input of a tool that must be called, which the reader makes the text again. The API has no word for JSON without
  * a schema.
  */

@@ -38,7 +38,7 @@ const TYPES_BY_STATUS: Readonly<Record<number, string>> = {
 }
 
 /**
- * A failure in Anthropic's form, which its clients tell apart by `type`. The gateway's own metadata (which provider,
+ * A failure in Anthropic's form, which its clients distinguish by `type`. The gateway's own metadata (which provider,
  * its code, earlier attempts) is added to it; what it calls `details` has a place of its own in Anthropic's form.
  */
 export function viewError({ status, message, metadata }: PublicError, requestId: string | null): JsonObject {

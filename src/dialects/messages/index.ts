@@ -30,7 +30,7 @@ export const messagesEgress = {
   readError: readMessagesError,
 } satisfies Egress
 
-/** Parameters of the answer: the API rejects them where it only counts. */
+/** Parameters of the answer: the API rejects them in a count of tokens. */
 const ANSWER_FIELDS = new Set(
   words('max_tokens stream stop_sequences temperature top_p top_k metadata service_tier container'),
 )

@@ -11,7 +11,7 @@ type ContentBlock = Exclude<UserBlock, { type: 'tool_result' }> | { type: 'tool_
  * | block | neutral |
  * |---|---|
  * | `text` | text |
- * | `image` | image, from a data URL or an address; file where it is named by an id |
+ * | `image` | image, from a data URL or an address; a file if it is named by an id |
  * | `document` of base64, an address, a file id | file; `title` is its name |
  * | `document` of text or content | texts and images, under its title and context |
  * | `search_result` | a text: title, source, and what was found |

@@ -28,7 +28,7 @@ const STOP_REASONS: Readonly<Record<FinishReason, string | null>> = {
   error: null,
 }
 
-/** Words of providers that say more than ours and are Anthropic's too. */
+/** Words of providers that are more exact than ours, and are Anthropic's too. */
 const KEPT: Readonly<Record<string, FinishReason>> = {
   stop_sequence: 'stop',
   pause_turn: 'stop',

@@ -15,7 +15,7 @@ interface Piece {
 }
 
 /**
- * The reasoning of one frame. Most readers tell it twice, as text for people and in details for the next turn, in one
+ * The reasoning of one frame. Most readers return it twice, as text for people and in details for the next turn, in one
  * frame or in two: it is written once.
  */
 export function writeThoughts(events: readonly InferenceEvent[], state: BlockState): void {
@@ -87,7 +87,7 @@ function withoutWritten({ text, detail, isRepeated }: Piece, thought: OpenThough
   return text
 }
 
-/** The thought under way where the piece belongs to it, else a new one. */
+/** The open thought if the piece belongs to it, else a new one. */
 function thoughtFor(detail: JsonObject | undefined, state: BlockState): OpenThought {
   const { open } = state
   if (open?.kind === 'thinking' && !open.isSigned) {

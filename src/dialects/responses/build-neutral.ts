@@ -54,7 +54,7 @@ const wordIn = (body: JsonObject, name: string): string | undefined => {
   return asText(value)
 }
 
-/** Chat nests the schema under its type; here it lies flat. */
+/** Chat nests the schema under its type; here its fields are beside the type. */
 function writeFormat(format: JsonObject | undefined, drop: Drop): JsonObject | undefined {
   switch (format?.type) {
     case undefined:

@@ -21,8 +21,8 @@ const OURS = ['effort', 'summary', 'enabled', 'max_tokens', 'exclude']
  * |---|---|
  * | `effort` | `reasoning.effort`: the strongest of the model's that is not stronger |
  * | `max_tokens` | the effort of that budget; the number is dropped |
- * | `enabled: true` | effort `medium` where the model may be off |
- * | off | effort `none`, where the model has it |
+ * | `enabled: true` | effort `medium` if the model may be off |
+ * | off | effort `none`, if the model has it |
  * | `summary` | `reasoning.summary` |
  * | to see the reasoning, in a dialect that shows it without a request | `reasoning.summary: "auto"` |
  * | `context`, `mode` and unknown fields of this dialect's callers | as they came |

@@ -32,7 +32,7 @@ const EXTENSIONS = words(
   'frequency_penalty presence_penalty top_k modalities image_config cache_control x_search_filter',
 )
 
-/** Parameters that only tune the answer: left out, and named, where an endpoint is known not to take them. */
+/** Parameters that only tune the answer: dropped and named if an endpoint is known not to take them. */
 const TUNING = [
   'temperature',
   'top_p',

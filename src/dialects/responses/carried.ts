@@ -52,11 +52,11 @@ const visibleText = ({ text, summary }: JsonObject): string => textOf(text) + te
 export function detailsOf(item: JsonObject, firstIndex: number): JsonObject[] {
   const carried = carriedBy(item)
   if (carried) return carried
-  // Clients drop `format`. OpenAI shows no text of its reasoning, so text alone is of a model that signed nothing.
+  // Clients drop `format`. OpenAI shows no text of its reasoning, so text alone comes from a model that signed nothing.
   return detailsOfItem(isOnlyText(item) ? { ...item, format: UNKNOWN_FORMAT } : item, firstIndex)
 }
 
-/** The sealed details; undefined where the item has none of ours. */
+/** The sealed details; undefined if the item has none of ours. */
 export function carriedBy({ encrypted_content }: JsonObject): JsonObject[] | undefined {
   if (!isSealed(encrypted_content)) return undefined
   const details = unseal(encrypted_content)?.details

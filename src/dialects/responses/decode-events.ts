@@ -121,7 +121,7 @@ function readText(
   if (kind === 'text') state.textPart = part
 }
 
-/** The item of an event; made where the server did not announce it. */
+/** The item of an event; created if the server did not announce it. */
 function itemAt(event: JsonObject, type: string, items: ResponseState['items']): Item {
   const at = event['output_index']
   const item = items.get(at) ?? newItem({ type, id: event['item_id'] })

@@ -33,7 +33,7 @@ export const nativeEventOf = (event: InferenceEvent): JsonObject | undefined =>
 export const nativeResponseOf = (event: InferenceEvent): JsonObject | undefined =>
   nativeData(event, 'responses', isResponsesNative)?.response
 
-/** Writes what came together. Events of other choices than the first have no place in this dialect. */
+/** Writes the events of one chunk. This dialect has no place for choices other than the first. */
 export function addEvents(output: Output, events: readonly InferenceEvent[]): string {
   const logprobs = events.flatMap(logprobsOf)
   const ordered = announced(output, thoughtsFirst(events))

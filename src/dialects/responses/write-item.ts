@@ -173,7 +173,7 @@ export function createItems(events: EventWriter, unique: string): Items {
     slotOf(type, native) {
       const index = all.length
       const reported = isString(native?.id) ? native.id : ''
-      // xAI gives several items of one reply the same id (2026); clients tell items apart by it.
+      // xAI gives several items of one reply the same id (2026); clients distinguish items by it.
       const isFree = reported !== '' && !ids.has(reported)
       const id = isFree ? reported : `${PREFIXES[type] ?? 'item'}_${unique}_${index}`
       ids.add(id)

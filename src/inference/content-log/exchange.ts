@@ -126,7 +126,7 @@ export function recordingOf(request: RoutedRequest): Recording | null {
   }
 }
 
-/** Adds the recording to the logged input, where a JSON body has it. */
+/** Adds the recording to the logged input, in the place that a JSON body has for it. */
 async function withRecording(
   input: GenerationContent['input'],
   recording: Recording | null,

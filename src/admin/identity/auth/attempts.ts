@@ -89,7 +89,7 @@ interface Counts {
   readonly limit: number
   /** Null: no counter, or its window has ended. */
   find(key: string, at: number): Count | null
-  /** True if this key has a counter or can have one. Makes room where that takes no counter that is at its limit. */
+  /** True if this key has a counter or can have one. Makes room if that removes no counter that is at its limit. */
   canCount(key: string, at: number): boolean
   add(key: string, at: number): void
   forget(key: string): void

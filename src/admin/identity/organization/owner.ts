@@ -35,7 +35,7 @@ export async function ensureOwner(
   ])
 }
 
-/** The hash to store; null when the stored one is of this password. */
+/** The hash to store; null if the stored one is already of this password. */
 async function changedHash(database: Database, userId: string, password: string): Promise<string | null> {
   const passwords = createPasswords()
   const stored = await passwordOf(database, userId)

@@ -75,7 +75,7 @@ const TESTS: Readonly<Record<Operator, (found: number, bound: number, all: reado
   lte: (found, bound) => found <= bound,
 }
 
-/** A list where the operator takes one, a single value where it does not. */
+/** A list if the operator takes one, else a single value. */
 function valuesOf(value: Value, operator: string, place: string): (string | number)[] {
   const takesList = operator === 'in' || operator === 'not_in'
   if (Array.isArray(value) === takesList) return [value].flat()

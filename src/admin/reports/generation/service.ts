@@ -43,7 +43,7 @@ export interface ContentDeps extends GenerationDeps {
 export async function getContent(deps: ContentDeps, caller: Caller, id: string): Promise<GenerationContent> {
   const generation = await visible(deps, caller, id)
   const workspace = deps.snapshot.current().workspacesById.get(generation.workspace_id)
-  // What a deleted workspace has left goes with the next sweep, and is not shown until then.
+  // The next sweep deletes the contents of a deleted workspace; until then they are not shown.
   const content = workspace && (await deps.contents.find(generation.id, workspace.id))
   if (content) return content
   throw notFound(

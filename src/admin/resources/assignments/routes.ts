@@ -46,7 +46,7 @@ const membersBody = t.Object(
 const ofKeys = { caller, params, body: keysBody } as const
 const ofMembers = { caller, params, body: membersBody } as const
 
-/** The keys and members that a guardrail applies to; a member stands for all the keys that they made. */
+/** The keys and members that a guardrail applies to; for a member it applies to all keys that they created. */
 export const assignmentRoutes = (deps: ChangeDeps & CallerDeps) =>
   new Elysia()
     .use(callerOption(deps))

@@ -128,7 +128,7 @@ const beforeOf = (row: BudgetRow, workspace: WorkspaceRow) => ({
   include_byok_in_budgets: workspace.include_byok_in_budgets,
 })
 
-/** Idempotent: a budget that is not there is gone. */
+/** Idempotent: deleting an absent budget succeeds. */
 export async function deleteBudget(
   deps: ChangeDeps,
   caller: Caller,
