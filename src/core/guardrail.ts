@@ -16,7 +16,7 @@ export interface GuardrailRecord {
   readonly allowedProviders: ReadonlySet<string> | null
   readonly ignoredProviders: ReadonlySet<string> | null
   readonly allowedRegions: ReadonlySet<string> | null
-  /** Authors (`anthropic`, …, `other`) whose models are used only where nothing is retained. */
+  /** Authors (`anthropic`, …, `other`) whose models are used only at endpoints that retain nothing. */
   readonly zdrAuthors: ReadonlySet<string>
   /** False: no model that may train on prompts, as far as is known; by whether it costs anything. */
   readonly mayTrainFree: boolean
@@ -92,7 +92,7 @@ function forbidden(
     return `allows only the regions ${[...allowedRegions].join(', ')}, and ${slug} is not known to keep to them`
   }
   if (!endpoint.isZdr && guardrail.zdrAuthors.has(NAMED_AUTHORS[id.split('/')[0] ?? ''] ?? 'other')) {
-    return `allows ${id} only where no data is retained, and ${slug} is not known to retain none`
+    return `allows ${id} only at endpoints that retain no data, and ${slug} is not known to be one`
   }
   const mayTrain = costsNothing(endpoint) ? guardrail.mayTrainFree : guardrail.mayTrainPaid
   return mayTrain || isUntrained(endpoint)

@@ -87,11 +87,11 @@ export interface EndpointRecord {
   readonly reasoning?: ReasoningFacts
   /** Absent: unknown. */
   readonly dataPolicy?: DataPolicy
-  /** True only where it is known: `dataPolicy.zdr` is `always`. */
+  /** True only if known: `dataPolicy.zdr` is `always`. */
   readonly isZdr: boolean
   /** Regions that prompts do not leave (`eu`, `us`), if known. */
   readonly regions?: readonly string[]
-  /** Whether its outputs may train other models, where it is known. */
+  /** Whether its outputs may train other models, if known. */
   readonly isDistillable?: boolean
   /** The provider refuses contents by a moderation of its own; absent: unknown. */
   readonly isModerated?: boolean

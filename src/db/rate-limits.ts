@@ -17,7 +17,7 @@ const count = (maximum: number, description: string) =>
 const requests = count(MOST_REQUESTS, 'A burst may take all of them; they fill up evenly over a minute')
 const tokens = count(
   MOST_TOKENS,
-  'Input and output. The estimated prompt is taken at the start, with at most a tenth of the limit for the answer that `max_tokens` allows; at the end what was used counts, and more than was left is waited for',
+  'Input and output. The estimated prompt is taken at the start, with at most a tenth of the limit for the answer that `max_tokens` allows; at the end the real tokens count, and if they were more than was left, the next request waits',
 )
 
 const modelRateLimits = Type.Object(

@@ -131,7 +131,7 @@ test('every field of the record', async () => {
   })
 })
 
-test("another workspace's generation is as unknown as one that never was", async () => {
+test("another workspace's generation is a 404, as an unknown id is", async () => {
   const foreign = await read(id, otherKey)
   const unknown = await read(newGenerationId(), otherKey)
   expect(foreign.status).toBe(404)

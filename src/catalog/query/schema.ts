@@ -110,7 +110,7 @@ export const modelsQuery = t.Object(
     arch: words(100, 'Tokenizer, instruction format or family of the model.'),
     model_authors: words(1000, 'By any of these authors, comma-separated.'),
     providers: words(1000, 'Offered by any of these providers, by name or slug, comma-separated.'),
-    distillable: choice(['true', 'false'], 'Whether outputs may train other models, where it is known.'),
+    distillable: choice(['true', 'false'], 'Whether outputs may train other models, if known.'),
     zdr: t.Optional(t.Literal('true', { description: 'Only zero-data-retention endpoints.' })),
     region: choice(['eu', 'us'], 'Only endpoints that are known to process there alone.'),
     min_age_days: whole(0, 'Released at least this many days ago.'),

@@ -64,7 +64,8 @@ const memberRoutes = (deps: AuthDeps & CallerDeps) =>
         body: roleBody,
         response: dataReply(organizationMember),
         detail: documented('changeOrganizationRole', 'Change the role of a member', {
-          description: 'The change holds for the next request. The last administrator stays one.',
+          description:
+            'Takes effect for the next request. The role of the last administrator cannot be changed.',
           errors: [409],
         }),
       },

@@ -28,7 +28,7 @@ export type Invitation = Static<typeof invitationReply>
 /** A link that opens something once. */
 export const link = {
   url: t.String({
-    description: 'The link, shown once. What opens is behind its `#`, which browsers do not send.',
+    description: 'The link, shown once. Its token follows the `#`, which browsers do not send to servers.',
   }),
   token: t.String({ description: 'The same without the page, for `POST /auth/…`.' }),
 }

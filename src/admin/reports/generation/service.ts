@@ -17,8 +17,8 @@ export interface GenerationDeps {
 }
 
 /**
- * By the generation's id or a reply's (`resp_…`, `msg_…`). An inference key sees its own workspace; another workspace's generation is as unknown as
- * one that never was.
+ * By the generation's id or a reply's (`resp_…`, `msg_…`). An inference key sees its own workspace: a generation of another
+ * one is a 404, as an unknown id is.
  */
 export async function getGeneration(deps: GenerationDeps, caller: Caller, id: string): Promise<Generation> {
   const { db } = deps.database
@@ -47,7 +47,7 @@ export async function getContent(deps: ContentDeps, caller: Caller, id: string):
   const content = workspace && (await deps.contents.find(generation.id, workspace.id))
   if (content) return content
   throw notFound(
-    `The generation is known, and its content was not logged: ${whyNot(workspace)}. A stored response is read with GET /responses/{id}`,
+    `The generation is known, but its content was not logged: ${whyNot(workspace)}. A stored response is read with GET /responses/{id}`,
   )
 }
 
@@ -55,7 +55,7 @@ function whyNot(workspace: WorkspaceRecord | undefined): string {
   if (workspace === undefined) return 'its workspace is deleted'
   if (workspace.contentLogging === undefined)
     return 'its workspace logs no prompts and answers (is_observability_io_logging_enabled of PATCH /workspaces/{id} turns that on, for requests from then on)'
-  return 'its workspace logs, and not this one: it is older than that or than its retention, or its key (io_logging_api_key_ids) or itself (io_logging_sampling_rate) is not among those that are logged, or there was no room for it'
+  return 'its workspace logs contents, but not this one: it is older than the setting or the retention, its key (io_logging_api_key_ids) or the generation itself (io_logging_sampling_rate) is not selected, or there was no room for it'
 }
 
 /** What a caller says of an answer, kept beside it. The row says by which key, so that the audit log need not. */
