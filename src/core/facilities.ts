@@ -8,7 +8,10 @@ import type { Closing, InferenceResult } from './result.ts'
 export interface Facilities {
   /** A further conversation, by the same caller within the same limits. Throws the caller's error. */
   ask(request: InferenceRequest, asking: Asking): Promise<Asked>
-  /** Images by the fields of `POST /images`, in one reply. Throws the caller's error. */
+  /**
+   * Images by the fields of `POST /images`, in one reply, from a `prompt` that the content filters of the caller let
+   * through. Throws the caller's error.
+   */
   draw(body: JsonObject, asking: Asking): Promise<Drawn>
   /**
    * One request of this kind. `body` and the reply, which has `model` and `provider`, are those of its route; for `ocr`

@@ -1,8 +1,9 @@
 import type { Asked, Asking, Drawn, Facilities, ServedKind } from '../../core/facilities.ts'
-import { defined, type JsonObject } from '../../core/json.ts'
+import { defined, type JsonObject, textOf } from '../../core/json.ts'
 import type { InferenceRequest, RoutedRequest } from '../../core/request.ts'
 import { imagesIngress } from '../../dialects/operations/images.ts'
 import { runToEnd } from '../conversation/to-end.ts'
+import { filterText } from '../filters/input/apply.ts'
 import type { Conversation, Opening, RunDeps } from '../generation.ts'
 import { embeddings } from '../operations/embeddings.ts'
 import { drawImages } from '../operations/images.ts'
@@ -48,7 +49,11 @@ async function ask(
 }
 
 async function draw(family: Family, body: JsonObject, asking: Asking, deps: RunDeps): Promise<Drawn> {
-  const request = { ...imagesIngress.parse(body, new Headers()), stream: false }
+  const { text: prompt, pipeline } = await filterText(textOf(body['prompt']), family.caller).catch(() => {
+    throw new Error('its prompt was withheld by the content filters of a guardrail')
+  })
+  const parsed = imagesIngress.parse({ ...body, prompt }, new Headers())
+  const request = { ...parsed, stream: false, ...(pipeline.length > 0 && { pipeline }) }
   const opening = { ...openingOf(family, asking, deps), request: underPolicy(request, family) }
   const { images, attempt } = await drawImages(opening, deps)
   return { model: attempt.model.id, images }

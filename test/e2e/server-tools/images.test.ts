@@ -267,3 +267,29 @@ test('a disconnect while an image is made ends it, and every step is on the ledg
     { model: 'brush', cancelled: 1 },
   ])
 })
+
+describe('content filters see the prompt that the model wrote', () => {
+  async function guarded(action: string) {
+    const { key } = await gateway.makeGuardedKey({ content_filters: [{ pattern: 'dusk', action }] })
+    const response = await gateway.call('/chat/completions', chatOf(brush), {
+      authorization: `Bearer ${key}`,
+    })
+    expect(response.status).toBe(200)
+    return upstream.seen.filter(({ path }) => path === '/v1/images/generations')
+  }
+
+  test('what they redact is not sent, and the image’s record says so', async () => {
+    const drawn = await guarded('redact')
+    expect(drawn.map(({ body }) => String(body['prompt']))).toEqual([expect.stringContaining('A boat at [')])
+    const [image] = gateway
+      .generations()
+      .filter(({ model }) => model === 'brush')
+      .slice(-1)
+    expect(String(image?.['guardrails'])).toContain('"action":"redact"')
+  })
+
+  test('what they block makes no image, and the model is told', async () => {
+    expect(await guarded('block')).toEqual([])
+    expect(resultOf(1)).toContain('its prompt was withheld by the content filters of a guardrail')
+  })
+})
