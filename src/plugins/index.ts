@@ -13,8 +13,9 @@ import { webFetch } from './web-fetch/index.ts'
  * Every plugin, in the order in which they see a request. They see the reply in the opposite order.
  */
 export const plugins: readonly Plugin[] = [
-  moderation,
+  // Before the moderation, which judges their texts.
   fileParser,
+  moderation,
   web,
   webFetch,
   contextCompression,

@@ -1,5 +1,6 @@
+import { base64Of, dataUrlHead } from '../../core/data-url.ts'
 import type { InferenceFrame } from '../../core/events.ts'
-import type { Message } from '../../core/request.ts'
+import type { ContentPart, Message } from '../../core/request.ts'
 
 /** What a moderation judges. */
 export interface Judged {
@@ -20,8 +21,9 @@ export function textsOf(messages: readonly Message[]): Judged {
     if (role !== 'user' && role !== 'tool') continue
     const parts = typeof content === 'string' ? [content] : []
     for (const part of Array.isArray(content) ? content : []) {
-      if (part.type === 'text') parts.push(part.text)
-      else unjudged.add(part.type)
+      const text = part.type === 'text' ? part.text : textOfFile(part)
+      if (text === null) unjudged.add(part.type)
+      else parts.push(text)
     }
     const text = parts.join('\n')
     if (text.trim() === '') continue
@@ -30,6 +32,15 @@ export function textsOf(messages: readonly Message[]): Judged {
   }
   return { texts, unjudged: [...unjudged] }
 }
+
+/** Of a file that is sent as text. Other files have none here: the plugin `file-parser` writes what it reads as text. */
+function textOfFile(part: ContentPart): string | null {
+  if (part.type !== 'file' || part.data === undefined) return null
+  const head = dataUrlHead(part.data)
+  if (head === null || !TEXT_TYPE.test(head.mediaType)) return null
+  return Buffer.from(base64Of(part.data, head), 'base64').toString()
+}
+const TEXT_TYPE = /^text\/|json$|xml$|yaml$/i
 
 /** What a caller would read of a frame. */
 export function outputOf({ events }: InferenceFrame): string {
