@@ -114,27 +114,15 @@ test('former answers and system prompts are not judged, and what is not text is 
   expect(reply.service_metadata.pipeline[0].data).toEqual({ apply_to: 'input', not_judged: ['image'] })
 })
 
-test('text of files is judged: what is sent as text, and what is read from others before', async () => {
-  const fileOf = (filename: string, type: string, text: string) => ({
-    type: 'file',
-    file: { filename, file_data: `data:${type};base64,${Buffer.from(text).toString('base64')}` },
-  })
-  const asking = (file: object, plugins: object[]) =>
-    gateway.call('/chat/completions', {
-      model: 'tiny',
-      messages: [{ role: 'user', content: [file] }],
-      plugins,
-    })
-  const plan = fileOf('plan.txt', 'text/plain', 'We attack at dawn')
-  const page = fileOf('plan.html', 'text/html', '<html><body><p>We at&#116;ack at dawn</p></body></html>')
-  for (const [file, plugins] of [
-    [plan, [BY_MODEL]],
-    [page, [BY_MODEL, { id: 'file-parser' }]],
-  ] as const) {
-    upstream.seen.length = 0
-    expect((await asking(file, [...plugins])).status).toBe(403)
-    expect(pathsSeen()).toEqual(['/v1/moderations'])
-  }
+test.each([
+  ['sent as text', 'text/plain', 'We attack at dawn', []],
+  ['read before', 'text/html', '<html><body><p>We at&#116;ack</p></body></html>', [{ id: 'file-parser' }]],
+])('text of files is judged, if it is %s', async (_, type, text, more) => {
+  const file_data = `data:${type};base64,${Buffer.from(text).toString('base64')}`
+  const content = [{ type: 'file', file: { filename: 'plan', file_data } }]
+  const asked = { messages: [{ role: 'user', content }], plugins: [BY_MODEL, ...more] }
+  expect((await chat('', BY_MODEL, asked)).status).toBe(403)
+  expect(pathsSeen()).toEqual(['/v1/moderations'])
 })
 
 describe('a reply that is flagged', () => {
