@@ -175,6 +175,7 @@ export const libraries: readonly Library[] = [
     // Its tool calls import `mcp`, which it does not depend on.
     source: pypi('litellm==1.106.2', 'mcp==2.3.0'),
     program: 'litellm_client.py',
+    limitMs: 180_000,
     surfaces: [
       { name: 'openai', label: 'chat, as `openai/…`' },
       { name: 'openrouter', label: 'chat, as `openrouter/…`' },

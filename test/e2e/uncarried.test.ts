@@ -94,6 +94,13 @@ const MESSAGES: readonly Row[] = [
   ['container', { container: { skills: [] } }, [OTHERS.messages, ['container']]],
   ['betas', {}, [OTHERS.messages, ['anthropic-beta']], { 'anthropic-beta': 'files-api-2025-04-14' }],
   [
+    // Of Claude Code 2.1.330, recorded.
+    'thinking.display of a beta',
+    { thinking: { type: 'adaptive', display: 'updates' } },
+    [OTHERS.messages, ['thinking.display']],
+    { 'anthropic-beta': 'thinking-display-updates-2026-08-18' },
+  ],
+  [
     'memory',
     { tools: [{ type: 'memory_20250818', name: 'memory' }] },
     [OTHERS.messages, ['tools.memory_20250818']],

@@ -131,6 +131,7 @@ const THINKING = new Set(['type', 'budget_tokens', 'display'])
  * | `thinking.adaptive`, `between_tools` | on |
  * | `thinking.disabled` | off |
  * | `display: omitted` | reasoning is not shown |
+ * | `display`, any other than `summarized` | shown, and named as dropped before other dialects |
  * | `output_config.effort` | effort; it does not turn thinking on |
  *
  * Throws a `GatewayError` 400 for a budget that leaves no room for an answer.
@@ -142,6 +143,7 @@ function readReasoning(body: MessagesBody, headers: Headers, keep: Keep): Reason
   keep.rest(restOf(thinking, THINKING), 'thinking')
   if (thinking.type === 'disabled') return { enabled: false }
   const display = 'display' in thinking ? thinking.display : undefined
+  if (display && display !== 'omitted' && display !== 'summarized') keep('thinking.display')
   const shared = defined({ effort, exclude: display === 'omitted' ? true : undefined })
   if (thinking.type !== 'enabled') {
     if (thinking.type === 'between_tools') keep('thinking.type')

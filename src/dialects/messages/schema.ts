@@ -26,7 +26,8 @@ const toolChoice = t.Union([
   openObject({ type: t.Literal('none') }),
 ])
 
-const display = optional(oneOf(['summarized', 'omitted']))
+/** Open: Claude Code 2.1.330 sends `updates`, which its beta `thinking-display-updates` permits. */
+const display = optional(t.String({ description: 'summarized, omitted, updates …' }))
 const LEAST_BUDGET = 1_024
 const thinking = t.Union([
   openObject({

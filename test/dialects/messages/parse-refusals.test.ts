@@ -107,11 +107,6 @@ const rows: [what: string, body: JsonObject, message: string][] = [
     'thinking.budget_tokens: must be less than max_tokens, which is 1024, not 1024',
   ],
   [
-    'a display',
-    withBody({ thinking: { type: 'adaptive', display: 'full' } }),
-    'thinking.display: must be one of "summarized", "omitted", not "full"',
-  ],
-  [
     'a tool without a name',
     withBody({ tools: [{ input_schema: {} }] }),
     'tools[0].name: is required on a custom tool',
