@@ -10,8 +10,14 @@ const LEVELS: Readonly<Record<string, string>> = {
 }
 /** A value that reads the same with and without quotes. */
 const BARE = /^[\w./:@+,%*~-]+$/
-// Control characters of both ranges, which a terminal would interpret.
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g
+// Control characters of both ranges, separators of lines, and marks of direction, which a terminal would interpret.
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+/** Those of them that `JSON.stringify` writes as they are. */
+const UNESCAPED = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+/** JSON lines in which no string can end a line, or move a terminal's cursor. */
+export const logJson = (lines: string): string =>
+  lines.replace(UNESCAPED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /** A JSON line of the log as a line for people: time, level, message, then all further fields as `name=value`. */
 export function logText(line: string): string {

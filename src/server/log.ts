@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import pino from 'pino'
 import type { Config } from '../config.ts'
-import { logText } from './log-text.ts'
+import { logJson, logText } from './log-text.ts'
 
 export type Logger = pino.Logger
 
@@ -76,7 +76,7 @@ function createDestination(descriptor: number): LogDestination {
   let characters = 0
 
   const flush = (): void => {
-    if (characters > 0) waiting = Buffer.concat([waiting, Buffer.from(lines.join(''))])
+    if (characters > 0) waiting = Buffer.concat([waiting, Buffer.from(logJson(lines.join('')))])
     lines = []
     characters = 0
     try {

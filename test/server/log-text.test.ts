@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { logText } from '../../src/server/log-text.ts'
+import { logJson, logText } from '../../src/server/log-text.ts'
 
 /** The line without its clock, which is that of this machine. */
 const textOf = (fields: object): string => {
@@ -40,9 +40,18 @@ describe('a log line for people', () => {
     const text = textOf({ msg: 'request', method: 'GET', path: '/a\u001b[2J\nb', status: 404, total_ms: 1 })
     expect(text).toBe('INFO  GET /a?[2J?b 404 in 1 ms\n')
     expect(textOf({ msg: 'x', model: '\u009b31m\u007f' })).toBe('INFO  x  model="?31m?"\n')
+    expect(textOf({ msg: 'x', model: 'a\u202eb\u2066\u2028c' })).toBe('INFO  x  model="a?b??c"\n')
   })
 
   test('a line that is not a JSON object stays as it is', () => {
     expect(logText('starting\n')).toBe('starting\n')
   })
+})
+
+test('a JSON line has none either, and the same values', () => {
+  const entry = { model: 'é漢😀 \u0085{"level":60}\u2028\u009b2J\u007f\u202e' }
+  const line = `${JSON.stringify(entry)}\n`
+  const written = logJson(line.repeat(2))
+  expect(written).toBe('{"model":"é漢😀 \\u0085{\\"level\\":60}\\u2028\\u009b2J\\u007f\\u202e"}\n'.repeat(2))
+  expect(JSON.parse(written.split('\n')[0] ?? '')).toEqual(entry)
 })
