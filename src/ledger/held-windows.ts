@@ -1,7 +1,7 @@
-import type { Gate } from '../core/gate.ts'
+import type { Gate, Interval } from '../core/gate.ts'
 import { type CounterKey, counterKey, nameOf } from './counter-key.ts'
 import { type ChargedScopes, chargedScopes } from './row-values.ts'
-import { windowStart } from './windows.ts'
+import { INTERVALS, windowStart } from './windows.ts'
 
 /** One counter and what running requests hold against it: the same object for every gate that looks at it. */
 export interface Counted {
@@ -11,7 +11,7 @@ export interface Counted {
   waiters: number
 }
 
-/** A counter that a list of gates looks at, once however many of them do. */
+/** A counter that reservations are held against, once however many gates of a list look at it. */
 export interface HeldWindow {
   readonly counted: Counted
   /** A gate that counts own-key (BYOK) spending too looks at it. */
@@ -23,6 +23,7 @@ export interface HeldWindow {
 export interface HeldWindows {
   /** By the place of the gate in its list. */
   readonly counted: readonly Counted[]
+  /** Of every interval of their scopes, so that a limit whose interval changes counts the requests that run. */
   readonly windows: readonly HeldWindow[]
   /** The gates whose counters not every generation books to: rows name them, so that `verify` can sum them. */
   readonly charged: ChargedScopes | null
@@ -35,7 +36,7 @@ interface Kept extends HeldWindows {
 
 const NONE: HeldWindows = { counted: [], windows: [], charged: null }
 
-const KEPT_COUNTERS = 10_000
+const KEPT_COUNTERS = 40_000
 
 /**
  * The counters that the gates of a list look at, found once for each list and day: requests of one key come with the
@@ -55,7 +56,7 @@ export function keepHeldWindows(): (gates: readonly Gate[], at: number) => HeldW
     clearings += 1
   }
 
-  function countedOf({ scope, id, interval }: Gate, at: number): Counted {
+  function countedOf({ scope, id }: Gate, interval: Interval, at: number): Counted {
     const key = counterKey(scope, id, interval, at)
     const name = nameOf(key)
     const known = byName.get(name)
@@ -71,22 +72,28 @@ export function keepHeldWindows(): (gates: readonly Gate[], at: number) => HeldW
     const known = byList.get(gates)
     if (known !== undefined && known.day === day && known.clearings === clearings) return known
     if (byName.size > clearAbove) clear()
-    const counted = gates.map((gate) => countedOf(gate, at))
-    const made = { counted, windows: distinct(gates, counted), charged: chargedBy(gates), day, clearings }
+    const counted = gates.map((gate) => countedOf(gate, gate.interval, at))
+    const windows = new Map<Counted, HeldWindow>()
+    for (const [index, each] of counted.entries()) addTo(windows, each, gates[index])
+    const others = new Map<Counted, HeldWindow>()
+    for (const gate of gates) {
+      for (const interval of INTERVALS) {
+        const other = countedOf(gate, interval, at)
+        if (!windows.has(other)) addTo(others, other, gate)
+      }
+    }
+    const held = [...windows.values(), ...others.values()]
+    const made = { counted, windows: held, charged: chargedBy(gates), day, clearings }
     byList.set(gates, made)
     return made
   }
 }
 
-function distinct(gates: readonly Gate[], counted: readonly Counted[]): HeldWindow[] {
-  const windows = new Map<Counted, HeldWindow>()
-  for (const [index, each] of counted.entries()) {
-    const window = windows.get(each) ?? { counted: each, hasByok: false, hasShared: false }
-    if (gates[index]?.includeByok === true) window.hasByok = true
-    else window.hasShared = true
-    windows.set(each, window)
-  }
-  return [...windows.values()]
+function addTo(windows: Map<Counted, HeldWindow>, counted: Counted, gate: Gate | undefined): void {
+  const window = windows.get(counted) ?? { counted, hasByok: false, hasShared: false }
+  if (gate?.includeByok === true) window.hasByok = true
+  else window.hasShared = true
+  windows.set(counted, window)
 }
 
 function chargedBy(gates: readonly Gate[]): ChargedScopes | null {

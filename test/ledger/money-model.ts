@@ -79,14 +79,12 @@ export function heldAgainst(entries: readonly Entry[], gate: Gate, at: number): 
   let held = 0
   for (const entry of entries) {
     if (!isOpen(entry)) continue
-    const same = entry.gates.find(
-      (one) =>
-        one.scope === gate.scope &&
-        one.id === gate.id &&
-        one.interval === gate.interval &&
-        windowName(one.interval, entry.startedAt) === windowName(gate.interval, at),
-    )
-    if (same !== undefined) held += neededBy(same, entry) ?? 0
+    if (windowName(gate.interval, entry.startedAt) !== windowName(gate.interval, at)) continue
+    const ofScope = entry.gates.filter(({ scope, id }) => scope === gate.scope && id === gate.id)
+    const same = ofScope.filter(({ interval }) => interval === gate.interval)
+    // A request also holds in the intervals that its gates do not have: a limit may change its interval.
+    const holding = same.length > 0 ? same : ofScope
+    held += Math.max(0, ...holding.map((one) => neededBy(one, entry) ?? 0))
   }
   return held
 }
