@@ -38,8 +38,8 @@ export interface McpAccess {
   list(label: string): Promise<readonly McpTool[]>
   /** Connects at the first call. */
   open(label: string): McpSession
-  /** Ends the processes, without waiting for them. */
-  close(): void
+  /** Ends the processes. Resolves when they are gone. */
+  close(): Promise<void>
 }
 
 export interface McpSession {

@@ -135,6 +135,7 @@ export function assemble(parts: Parts): Assembled {
     await recordPrices()
     for (const stop of [closeMetrics, closeLevels, deps.wrongKeys.close, files.close]) stop()
     closeRun(run)
+    const ending = run.mcp.close()
     await background.close()
     await delivery.close()
     try {
@@ -142,6 +143,7 @@ export function assemble(parts: Parts): Assembled {
     } finally {
       // Settlements write to the content log, so it is closed last.
       await stores.close()
+      await ending
     }
   }
   return { deps, route, recordPrices, close }
@@ -160,8 +162,8 @@ const contentDeps = ({ contents, exportContents }: BodyStores) => ({ contents, e
 
 const fileDeps = (files: FileStore) => ({ files, uploads: uploadedFiles(files) })
 
-function closeRun({ upstream, ticker, web, tokenPool, documents, mcp }: RunDeps): void {
-  for (const one of [upstream, ticker, web, tokenPool, documents, mcp]) one.close()
+function closeRun({ upstream, ticker, web, tokenPool, documents }: RunDeps): void {
+  for (const one of [upstream, ticker, web, tokenPool, documents]) one.close()
 }
 
 const openSource = (

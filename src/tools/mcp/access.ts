@@ -1,14 +1,15 @@
 import { GatewayError } from '../../core/errors.ts'
-import { fieldsOf, isObject, type JsonObject, objectsIn, textOf } from '../../core/json.ts'
+import { asList, fieldsOf, isObject, type JsonObject, objectsIn, textOf } from '../../core/json.ts'
 import type { McpAccess, McpServer, McpSession, McpTool } from '../../core/mcp.ts'
+import { turnOfLoop } from '../../core/turn.ts'
 import type { Resolve } from '../../net/guarded.ts'
-import type { McpLog } from './channel.ts'
+import type { McpLog, ProcessTimes } from './channel.ts'
 import { connect } from './connection.ts'
 import { textOfResult } from './messages.ts'
 import { createProcess } from './process.ts'
 import { type Bounds, type Connection, McpFailure, shown } from './protocol.ts'
 
-interface McpParts {
+interface McpParts extends ProcessTimes {
   readonly servers: readonly McpServer[]
   readonly resolve?: Resolve | undefined
   readonly log?: McpLog | undefined
@@ -22,6 +23,8 @@ const LIST_MS = 10_000
 const CALL_MS = 600_000
 const KNOWN_MS = 60_000
 const MOST_PAGES = 20
+/** Before those that the operator allows are chosen. */
+const MOST_LISTED = 10_000
 const MOST_TOOLS = 128
 const MOST_SCHEMA_CHARACTERS = 32 * 1024
 const MOST_DESCRIPTION_CHARACTERS = 4_000
@@ -33,10 +36,17 @@ const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/
 /** How a server is reached: a session of its own, or the one process of all requests. */
 type Connect = (bounds: Bounds) => Promise<Connection>
 
-export function createMcpAccess({ servers, resolve, log, listMs = LIST_MS, now }: McpParts): McpAccess {
+export function createMcpAccess({
+  servers,
+  resolve,
+  log,
+  listMs = LIST_MS,
+  now,
+  ...times
+}: McpParts): McpAccess {
   const processes = new Map(
     servers.flatMap((each) =>
-      each.process ? [[each.label, createProcess(each, each.process, now, log)]] : [],
+      each.process ? [[each.label, createProcess(each, each.process, now, log, times)]] : [],
     ),
   )
   const connectTo =
@@ -61,8 +71,8 @@ export function createMcpAccess({ servers, resolve, log, listMs = LIST_MS, now }
       return tools
     },
     open: (label) => openSession(serverOf(label), connectTo(serverOf(label))),
-    close() {
-      for (const each of processes.values()) each.close()
+    async close() {
+      await Promise.all([...processes.values()].map((each) => each.close()))
     },
   }
 }
@@ -94,7 +104,11 @@ async function pagesOf(connection: Connection, bounds: Bounds): Promise<JsonObje
   let cursor = ''
   for (let page = 0; page < MOST_PAGES; page++) {
     const result = await connection.ask('tools/list', cursor === '' ? {} : { cursor }, bounds)
-    tools.push(...objectsIn(result['tools']))
+    await turnOfLoop()
+    const listed = asList(result['tools'])
+    if (tools.length + listed.length > MOST_LISTED)
+      throw new McpFailure(`lists more than ${MOST_LISTED} tools`, false)
+    tools.push(...objectsIn(listed))
     cursor = textOf(result['nextCursor'])
     if (cursor === '') return tools
   }
@@ -151,21 +165,27 @@ function openSession(server: McpServer, connectTo: Connect): McpSession {
     async call(name, args, signal) {
       if (isClosed) throw new Error('the request is over')
       let used: typeof connecting = null
+      let isOver = (): boolean => false
       const ask = async (): Promise<JsonObject> => {
         used = connected(signal)
         const connection = await used
+        isOver = () => connection.isOver?.() === true
         if (!isClosed)
           return connection.ask('tools/call', { name, arguments: args }, { signal, timeoutMs: CALL_MS })
         connection.close()
         throw new Error('the request is over')
       }
       const result = await ask().catch((error: unknown) => {
-        if (!(error instanceof McpFailure && error.isExpired)) throw error
-        // The server did not run the call. Another call may have connected again already.
-        if (connecting === used) connecting = null
+        const isExpired = error instanceof McpFailure && error.isExpired
+        // Another call may have connected again already.
+        if (connecting === used && (isExpired || isOver())) connecting = null
+        if (!isExpired) throw error
+        // The server did not run the call.
         return ask()
       })
-      const text = shown(textOfResult(result), server, MOST_RESULT_CHARACTERS)
+      // The result may have been long to parse.
+      await turnOfLoop()
+      const text = shown(textOfResult(result, MOST_RESULT_CHARACTERS), server, MOST_RESULT_CHARACTERS)
       if (result['isError'] === true) throw new Error(text)
       return text
     },

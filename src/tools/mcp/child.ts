@@ -8,20 +8,30 @@ export interface Child {
   write(message: JsonObject): void
   /** Ends it with everything that it started. `why`: reported by `ended`. */
   kill(why: string): void
+  /** Resolves when the process is gone. Never rejects. */
+  readonly gone: Promise<unknown>
 }
 
 interface Events {
   /** A line of stdout, of at most `LIMIT_BYTES`; a longer one ends the process. */
   line(text: string): void
-  /** A line of stderr, cut. */
-  errorLine(text: string): void
+  /** A line of stderr, cut. False: the next ones are left out. */
+  errorLine(text: string): boolean
+  /** So many bytes of stdout have come, of which a line has `LINE_COST` more. */
+  bytes(count: number): void
   /** Once. */
   ended(why: string): void
 }
 
 /** From SIGTERM to SIGKILL. */
 const GRACE_MS = 2_000
+/** After lines that are left out: a process that writes them all the time waits too. */
+const PAUSE_MS = 20
+/** That the process has not read. */
+const MOST_UNREAD_BYTES = 32 * 1024 * 1024
 const MOST_ERROR_BYTES = 4_096
+/** What a line takes beside its bytes: very short ones are the dearest. */
+export const LINE_COST = 256
 /** Between two turns of the event loop. */
 const MOST_LINES_AT_ONCE = 100
 
@@ -29,11 +39,12 @@ const MOST_LINES_AT_ONCE = 100
 export function startChild(
   { command, env, folder }: NonNullable<McpServer['process']>,
   events: Events,
+  graceMs = GRACE_MS,
 ): Child {
   const child = spawned([...command], { ...env }, folder)
   if (child === null) {
     queueMicrotask(() => events.ended('could not be started: the operator should check its command and cwd'))
-    return { write: () => undefined, kill: () => undefined }
+    return { write: () => undefined, kill: () => undefined, gone: Promise.resolve() }
   }
   let why: string | null = null
   const signal = (name: NodeJS.Signals): void => {
@@ -48,29 +59,55 @@ export function startChild(
     if (why !== null) return
     why = reason
     signal('SIGTERM')
-    const timer = setTimeout(() => signal('SIGKILL'), GRACE_MS)
+    const timer = setTimeout(() => signal('SIGKILL'), graceMs)
     timer.unref()
-    child.exited.then(() => clearTimeout(timer))
+    gone.then(() => clearTimeout(timer))
     events.ended(reason)
   }
+  const atExit = (): void => signal('SIGKILL')
+  process.once('exit', atExit)
+  const gone = child.exited
+    .then((code) => {
+      if (why === null) events.ended(`ended with exit code ${code}`)
+      why ??= ''
+    })
+    .catch(() => kill('ended'))
+    // What it started, and did not end.
+    .finally(() => {
+      process.off('exit', atExit)
+      signal('SIGKILL')
+    })
   const tooLong = (): void => kill(`wrote a line of more than ${LIMIT_BYTES} bytes, and was ended`)
-  const failed = (): void => kill('ended')
-  linesOf(child.stdout, LIMIT_BYTES, events.line, tooLong).catch(failed)
-  linesOf(child.stderr, MOST_ERROR_BYTES, events.errorLine, null).catch(() => undefined)
-  child.exited.then((code) => {
-    if (why === null) events.ended(`ended with exit code ${code}`)
-    why ??= ''
-  }, failed)
-  return {
-    write(message) {
-      try {
-        child.stdin.write(`${JSON.stringify(message)}\n`)
-        child.stdin.flush()
-      } catch {
-        kill('does not read its input')
-      }
-    },
-    kill,
+  const line = (text: string): true => {
+    if (why === null) events.line(text)
+    return true
+  }
+  linesOf(child.stdout, { mostBytes: LIMIT_BYTES, see: line, bytes: events.bytes, tooLong, gone }).catch(() =>
+    kill('ended'),
+  )
+  linesOf(child.stderr, { mostBytes: MOST_ERROR_BYTES, see: events.errorLine, gone }).catch(() => undefined)
+  return { write: writerTo(child.stdin, kill), kill, gone }
+}
+
+/** Bytes that the process does not read wait in memory, so they are bounded. */
+function writerTo(stdin: Bun.FileSink, kill: (why: string) => void): Child['write'] {
+  let unread = 0
+  return (message) => {
+    const text = `${JSON.stringify(message)}\n`
+    unread += text.length
+    if (unread > MOST_UNREAD_BYTES) {
+      kill('does not read its input, and was ended')
+      return
+    }
+    const isRead = (): void => {
+      unread -= text.length
+    }
+    try {
+      stdin.write(text)
+      Promise.resolve(stdin.flush()).then(isRead, isRead)
+    } catch {
+      kill('does not read its input')
+    }
   }
 }
 
@@ -89,35 +126,52 @@ function spawned(command: string[], env: Record<string, string>, folder: string 
   }
 }
 
-/** Reads lines, each once: its pieces are joined at its end. `tooLong` null: the rest of a longer line is left out. */
+interface LineReading {
+  readonly mostBytes: number
+  /** False: the rest of the chunk is left out. */
+  see(line: string): boolean
+  /** Absent: the rest of a line that is too long is left out. */
+  tooLong?: () => void
+  bytes?: (count: number) => void
+  /** Another process may hold the stream open behind this one. */
+  readonly gone: Promise<unknown>
+}
+
+/** Reads lines, each once: its pieces are joined at its end. */
 async function linesOf(
   stream: ReadableStream<Uint8Array>,
-  mostBytes: number,
-  see: (line: string) => void,
-  tooLong: (() => void) | null,
+  { mostBytes, see, tooLong, bytes, gone }: LineReading,
 ): Promise<void> {
+  const reader = stream.getReader()
+  gone.then(() => reader.cancel()).catch(() => undefined)
   let pieces: Uint8Array[] = []
-  let bytes = 0
+  let length = 0
   const add = (piece: Uint8Array): boolean => {
-    const kept = piece.subarray(0, mostBytes - bytes)
-    if (kept.length < piece.length && tooLong !== null) return false
+    const kept = piece.subarray(0, mostBytes - length)
+    if (kept.length < piece.length && tooLong !== undefined) return false
     if (kept.length > 0) pieces.push(kept)
-    bytes += kept.length
+    length += kept.length
     return true
   }
-  for await (const chunk of stream) {
+  for (;;) {
+    const { value: chunk, done } = await reader.read()
+    if (done) return
+    bytes?.(chunk.length)
     let from = 0
     let lines = 0
-    for (let end = chunk.indexOf(LINE_END); end !== -1; end = chunk.indexOf(LINE_END, from)) {
+    let isOver = false
+    for (let end = chunk.indexOf(LINE_END); end !== -1 && !isOver; end = chunk.indexOf(LINE_END, from)) {
       if (!add(chunk.subarray(from, end))) return tooLong?.()
       const line = Buffer.concat(pieces).toString().trim()
       pieces = []
-      bytes = 0
+      length = 0
       from = end + 1
-      if (line !== '') see(line)
+      bytes?.(LINE_COST)
+      isOver = line !== '' && !see(line)
       if (++lines % MOST_LINES_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve))
     }
-    if (!add(chunk.subarray(from))) return tooLong?.()
+    if (isOver) await Bun.sleep(PAUSE_MS)
+    else if (!add(chunk.subarray(from))) return tooLong?.()
   }
 }
 

@@ -1,4 +1,12 @@
-import { type JsonObject, objectsIn, parseJson, parseObject, textOf } from '../../core/json.ts'
+import {
+  asList,
+  isObject,
+  type JsonObject,
+  objectsIn,
+  parseJson,
+  parseObject,
+  textOf,
+} from '../../core/json.ts'
 
 /** The JSON-RPC messages in server-sent events, as their bytes come. Linear: text is split once for each line end. */
 export function createMessageReader(): (bytes: Uint8Array) => JsonObject[] {
@@ -30,9 +38,17 @@ export function messagesIn(body: Uint8Array): JsonObject[] {
   return objectsIn(Array.isArray(json) ? json : [json])
 }
 
-/** The content of a tool's result as text. Models read what is not text by its name alone. */
-export function textOfResult({ content, structuredContent }: JsonObject): string {
-  const parts = objectsIn(content).map(textOfContent)
+/** The content of a tool's result as text, up to the part that exceeds `most`. Models read what is not text by its name alone. */
+export function textOfResult({ content, structuredContent }: JsonObject, most: number): string {
+  const parts: string[] = []
+  let length = 0
+  for (const part of asList(content)) {
+    if (length > most) break
+    if (!isObject(part)) continue
+    const text = textOfContent(part)
+    length += text.length + 1
+    parts.push(text)
+  }
   if (parts.length > 0) return parts.join('\n')
   return structuredContent === undefined ? '' : JSON.stringify(structuredContent)
 }

@@ -1,12 +1,13 @@
 import type { McpServer } from '../../core/mcp.ts'
 import { unlessAborted } from '../../net/guarded.ts'
-import { type Channel, type McpLog, openChannel } from './channel.ts'
+import { type Channel, type McpLog, openChannel, type ProcessTimes } from './channel.ts'
 import { type Bounds, type Connection, McpFailure } from './protocol.ts'
 
 /** One process for all requests: started on first use, and again after it died. */
 interface Process {
   connect(bounds: Bounds): Promise<Connection>
-  close(): void
+  /** Resolves when the process is gone. */
+  close(): Promise<unknown>
 }
 
 /** The wait before the next start, doubled with each death; and after so long a life it is the first again. */
@@ -19,6 +20,7 @@ export function createProcess(
   parts: NonNullable<McpServer['process']>,
   now: () => number,
   log: McpLog | undefined,
+  times: ProcessTimes,
 ): Process {
   let channel: Channel | null = null
   let isClosed = false
@@ -41,20 +43,23 @@ export function createProcess(
     if (wait > 0)
       throw new McpFailure(`ended, and may be started again in ${Math.ceil(wait / 1000)} seconds`, true)
     startedAt = now()
-    return openChannel(server, parts, log, ended)
+    return openChannel(server, parts, log, ended, times)
   }
 
   return {
     async connect({ signal }) {
       channel ??= opened()
-      const { ready, ask } = channel
+      const used = channel
+      const { ready, ask } = used
       await (signal ? unlessAborted(ready, signal) : ready)
       // The process is that of other requests too.
-      return { ask, close: () => undefined }
+      return { ask, isOver: () => channel !== used, close: () => undefined }
     },
-    close() {
+    async close() {
       isClosed = true
-      channel?.kill('the gateway is stopping')
+      const ending = channel
+      ending?.kill('the gateway is stopping')
+      await ending?.gone
     },
   }
 }

@@ -27,6 +27,8 @@ export interface Bounds {
 export interface Connection {
   /** The result of a request. Throws an `Error` whose message names no secrets. */
   ask(method: string, params: JsonObject, bounds: Bounds): Promise<JsonObject>
+  /** True once the process behind it has ended. */
+  isOver?(): boolean
   /** Ends the session, if it has one of its own, without waiting for it. */
   close(): void
 }

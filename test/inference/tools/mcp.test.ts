@@ -6,8 +6,8 @@ import { mcpRequestOf } from '../../../src/inference/tools/mcp.ts'
 const access: McpAccess = {
   servers: [{ label: 'things', url: 'https://things.example/mcp' }],
   list: async () => [{ name: 'add', description: '', inputSchema: { type: 'object' }, annotations: {} }],
-  open: () => ({ call: async () => '', close: () => undefined }),
-  close: () => undefined,
+  open: () => ({ call: async () => '', close: () => Promise.resolve() }),
+  close: () => Promise.resolve(),
 }
 
 /** The functions that an entry becomes; null: it is left to a provider. */
