@@ -24,6 +24,11 @@ export interface Usage {
   webSearchRequests?: number
   /** Of `cacheWriteTokens`, those that a call of its own wrote and this answer then read: charged for both. */
   writtenApartTokens?: number
+  /**
+   * Further passes of the model that the provider charges beside these counts, such as the summary of a conversation.
+   * Each costs the rates of its own prompt. Never added to a sum.
+   */
+  passes?: readonly Usage[]
   /** Counts in other units than tokens, if the kind of inference has them. */
   searchUnits?: number
   /** Pages that were read, charged as requests. */
@@ -99,6 +104,7 @@ export function addedUsage(left: Usage, right: Usage): Usage {
     const [a, b] = [left[bucket], right[bucket]]
     if (a !== undefined && b !== undefined) sum[bucket] = a + b
   }
+  if (left.passes && right.passes) sum.passes = [...left.passes, ...right.passes]
   return sum
 }
 

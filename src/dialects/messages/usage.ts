@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isString, restOf } from '../../core/json.ts'
+import { isString, objectsIn, restOf } from '../../core/json.ts'
 import type { Closing } from '../../core/result.ts'
 import { completionTokens, NO_USAGE, type Usage } from '../../core/usage.ts'
 import { words } from '../../core/words.ts'
@@ -17,15 +17,34 @@ export const mergeUsage = (former: JsonObject, later: JsonObject): JsonObject =>
 
 /** `input_tokens` excludes what was read from or written to a cache; `output_tokens` includes thinking. */
 export function readUsage(raw: JsonObject): Usage | undefined {
-  const counts = countsOf(raw)
-  const { input, output, cacheRead = 0, cacheWrite = 0 } = counts
-  if (input === undefined && output === undefined) return undefined
-  counts.input = (input ?? 0) + cacheRead + cacheWrite
-  const usage = bucketsOf(counts)
+  const usage = tokensOf(raw)
+  if (usage === undefined) return undefined
+  const passes = passesIn(raw['iterations'])
+  if (passes.length > 0) usage.passes = passes
   const fields = restOf(raw, KNOWN)
   if (fields !== undefined) usage.native = { dialect: 'messages', fields }
   return usage
 }
+
+function tokensOf(raw: JsonObject): Usage | undefined {
+  const counts = countsOf(raw)
+  const { input, output, cacheRead = 0, cacheWrite = 0 } = counts
+  if (input === undefined && output === undefined) return undefined
+  counts.input = (input ?? 0) + cacheRead + cacheWrite
+  return bucketsOf(counts)
+}
+
+/** Those that the counts of the reply exclude, although they are charged (Anthropic's compaction, recorded 2026). */
+const APART = new Set<unknown>(['compaction', 'advisor_message'])
+/** More than any reply takes. */
+const MOST_PASSES = 100
+
+/** An advisor is another model, whose prices are unknown here: it costs those of the model that asked it. */
+const passesIn = (iterations: unknown): Usage[] =>
+  objectsIn(iterations)
+    .filter(({ type }) => APART.has(type))
+    .slice(0, MOST_PASSES)
+    .flatMap((each) => tokensOf(each) ?? [])
 
 /** `message_delta` may report another `cache_creation_input_tokens` than `message_start`, without its parts. */
 const countsOf = countReader([

@@ -58,8 +58,13 @@ export const isPriced = (pricing: Pricing): boolean => !isFree(pricing)
 /** The exact cost of a generation, rounded once. docs/compatibility.md lists the fallbacks for missing prices. */
 export function costOf(usage: Usage, pricing: Pricing): Cost {
   const rates = ratesFor(pricing, promptTokens(usage))
-  const input = inputAmount(usage, pricing, rates)
-  const output = outputAmount(usage, pricing, rates)
+  let input = inputAmount(usage, pricing, rates)
+  let output = outputAmount(usage, pricing, rates)
+  for (const pass of usage.passes ?? []) {
+    const own = ratesFor(pricing, promptTokens(pass))
+    input = added(input, inputAmount(pass, pricing, own))
+    output = added(output, outputAmount(pass, pricing, own))
+  }
   let total = added(input, output)
   total = added(total, amountOf(Math.max(1, usage.searchUnits ?? usage.pages ?? 1), pricing.request))
   if (usage.webSearchRequests !== undefined)

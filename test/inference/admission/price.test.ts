@@ -213,6 +213,17 @@ describe('costs', () => {
     expect(costOf(used, unpriced).totalNanoUsd).toBe(200_000 + 100_000)
   })
 
+  test('further passes are charged at the rates of their own prompts', () => {
+    const prices = pricing('0.000001', '0.000005', {
+      tiers: [{ minPromptTokens: 1_000, prompt: usd('0.000002') }],
+    })
+    const passes = [usage({ inputTokens: 2_000, outputTokens: 30 }), usage({ inputTokens: 10 })]
+    expect(costOf(usage({ inputTokens: 100, outputTokens: 7, passes }), prices)).toMatchObject({
+      totalNanoUsd: 100_000 + 35_000 + 4_000_000 + 150_000 + 10_000,
+      promptNanoUsd: 100_000 + 4_000_000 + 10_000,
+    })
+  })
+
   test('large sums are exact', () => {
     expect(roundedNanoUsd(amountOf(9_007_199, parsePrice('0.999999999')))).toBe(9_007_198_990_992_801)
   })

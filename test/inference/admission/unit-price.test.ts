@@ -99,6 +99,12 @@ test('usage of several replies is added, whichever of them reports it', () => {
   })
 })
 
+test('passes that are charged apart are kept side by side', () => {
+  const [one, two] = [NO_USAGE, { ...NO_USAGE, inputTokens: 9 }]
+  const sum = addedUsage({ ...NO_USAGE, passes: [one] }, { ...NO_USAGE, passes: [two] })
+  expect([sum.passes, promptTokens(sum)]).toEqual([[one, two], 0])
+})
+
 test('tokens cached for an hour are added, and not counted twice: they are a part of the cache writes', () => {
   const five = { ...NO_USAGE, cacheWriteTokens: 5 }
   const eight = { ...NO_USAGE, cacheWriteTokens: 8, cacheWriteHourTokens: 3 }
