@@ -31,8 +31,8 @@ export interface WantedPassages {
 export interface Embedder {
   /** The model. Vectors of different models are never compared. */
   readonly model: string
-  /** One vector for each text, in order. Throws the caller's error. */
-  embed(texts: readonly string[]): Promise<readonly Float32Array[]>
+  /** One vector for each text, in order: models may embed a query otherwise than a passage. Throws the caller's error. */
+  embed(texts: readonly string[], use: 'query' | 'document'): Promise<readonly Float32Array[]>
 }
 
 export interface SearchableFile {

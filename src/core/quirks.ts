@@ -37,6 +37,8 @@ export interface ProviderQuirks {
   readonly embeddings?: {
     readonly dimensionsField?: 'output_dimension'
     readonly floatFormat?: false
+    /** Its words for `input_type`; absent: it may refuse the field. */
+    readonly inputTypes?: { readonly query: string; readonly document: string }
     /** Google's requests: one for each input; `instances` (Vertex): one prediction with an instance for each input. */
     readonly form?: 'instances'
   }

@@ -137,9 +137,16 @@ export const lackedParameters: Readonly<Record<string, readonly string[]>> = {
 const BY_HOST: Readonly<Record<string, ProviderQuirks>> = {
   // Voyage's API reference, 2026: an unknown field is a 400.
   'api.voyageai.com': {
-    embeddings: { dimensionsField: 'output_dimension', floatFormat: false },
+    embeddings: {
+      dimensionsField: 'output_dimension',
+      floatFormat: false,
+      inputTypes: { query: 'query', document: 'document' },
+    },
     rankingBoundField: 'top_k',
   },
+  // NVIDIA's API reference, 2026: models of questions and passages refuse a request without it.
+  'integrate.api.nvidia.com': { embeddings: { inputTypes: { query: 'query', document: 'passage' } } },
+  'openrouter.ai': { embeddings: { inputTypes: { query: 'search_query', document: 'search_document' } } },
   'api.openai.com': { accountTier: true },
   'eu.api.openai.com': { accountTier: true },
   'us.api.openai.com': { accountTier: true },

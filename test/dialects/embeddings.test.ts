@@ -4,6 +4,7 @@ import type { DialectName } from '../../src/core/events.ts'
 import { embeddingsIngress } from '../../src/dialects/operations/embeddings.ts'
 import { rerankIngress } from '../../src/dialects/operations/rerank.ts'
 import { embeddingsEgresses, rerankEgresses } from '../../src/dialects/operations.ts'
+import { quirksOfAddress } from '../../src/providers/vendor-quirks.ts'
 import { endpoint, model, provider } from '../inference/fixture.ts'
 import { upstreamReply } from '../upstream-reply.ts'
 
@@ -104,6 +105,17 @@ describe('requests', () => {
     const built = embeddingsEgresses[dialect]?.build(embed(body), attemptAt(dialect))
     expect(built).toMatchObject({ path, dropped })
     expect(built?.body).toEqual({ ...sent })
+  })
+
+  test('vendors whose API has words for the use of the vectors get theirs', () => {
+    const quirks = quirksOfAddress('https://integrate.api.nvidia.com/v1')
+    const sent = (input_type: string) =>
+      embeddingsEgresses.chat?.build(embed({ input: 'a', input_type }), attemptAt('chat', quirks)).body
+    for (const query of ['query', 'search_query', 'RETRIEVAL_QUERY'])
+      expect(sent(query)).toMatchObject({ input_type: 'query' })
+    for (const passage of ['document', 'search_document', 'passage'])
+      expect(sent(passage)).toMatchObject({ input_type: 'passage' })
+    expect(sent('classification')).toMatchObject({ input_type: 'classification' })
   })
 
   test('Vertex: an instance for each text, and its counts', async () => {

@@ -21,9 +21,9 @@ export const chatEmbeddings: Operation<EmbeddingsRequest, EmbeddingsResult> = {
   cannot: vectorLimit,
   build(request, attempt) {
     const body = forwardedBody(request, attempt)
-    applyQuirks(body, attempt.provider.quirks)
+    applyQuirks(body, request, attempt.provider.quirks)
     // Providers without a word for it may refuse one: it is sent only if the caller wrote it for this form.
-    const isUnsaid = request.inputType !== undefined && request.body['input_type'] === undefined
+    const isUnsaid = request.inputType !== undefined && body['input_type'] === undefined
     return { path: '/embeddings', headers: {}, body, dropped: isUnsaid ? ['input_type'] : [] }
   },
   async read(reply, request) {
@@ -41,12 +41,24 @@ export const chatEmbeddings: Operation<EmbeddingsRequest, EmbeddingsResult> = {
 }
 
 /** Voyage and Mistral name the length otherwise, and Voyage takes no word for plain numbers. */
-function applyQuirks(body: JsonObject, { embeddings }: ProviderQuirks): void {
+function applyQuirks(
+  body: JsonObject,
+  { inputType }: EmbeddingsRequest,
+  { embeddings }: ProviderQuirks,
+): void {
+  if (embeddings?.inputTypes !== undefined && inputType !== undefined)
+    body['input_type'] = wordFor(inputType, embeddings.inputTypes)
   if (embeddings?.dimensionsField !== undefined && body['dimensions'] !== undefined) {
     body[embeddings.dimensionsField] = body['dimensions']
     delete body['dimensions']
   }
   if (embeddings?.floatFormat === false && body['encoding_format'] === 'float') delete body['encoding_format']
+}
+
+/** The words of other vendors for the same two uses become this vendor's; others are left as they are. */
+function wordFor(inputType: string, words: { query: string; document: string }): string {
+  if (/^(?:search_|retrieval_)?query$/i.test(inputType)) return words.query
+  return /^(?:(?:search_|retrieval_)?document|passage)$/i.test(inputType) ? words.document : inputType
 }
 
 /** By `index` where all have one, as the servers that answer out of order do; else as they came. */

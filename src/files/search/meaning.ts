@@ -36,7 +36,7 @@ export async function meaningOf(
         deps.embedding.delete(workspaceId),
       )
     }
-    const [vector] = await vectorsOf([query], embedder)
+    const [vector] = await vectorsOf([query], 'query', embedder)
     return vector && { model: embedder.model, vector }
   } catch (error) {
     if (signal.aborted || isCallersLimit(error)) throw error
@@ -60,6 +60,7 @@ async function embedPassages(
     if (lacking.length === 0) return
     const vectors = await vectorsOf(
       lacking.map(({ text }) => text),
+      'document',
       embedder,
     )
     await index.embed(
@@ -74,8 +75,12 @@ async function embedPassages(
 }
 
 /** Of length 1, so that their product is their cosine. */
-async function vectorsOf(texts: readonly string[], { embed }: Embedder): Promise<Float32Array[]> {
-  const vectors = await embed(texts)
+async function vectorsOf(
+  texts: readonly string[],
+  use: 'query' | 'document',
+  { embed }: Embedder,
+): Promise<Float32Array[]> {
+  const vectors = await embed(texts, use)
   if (vectors.length !== texts.length) throw new Error('the model gave not one vector for each text')
   return vectors.map((vector) => {
     const length = Math.hypot(...vector)

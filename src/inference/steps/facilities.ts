@@ -69,7 +69,20 @@ interface Serving {
 const served: Readonly<Record<ServedKind, (serving: Serving) => Promise<JsonObject>>> = {
   moderation: (serving) => serve(moderations, serving),
   ocr: (serving) => serve(ocr, serving),
-  embeddings: (serving) => serve(embeddings, serving),
+  embeddings: (serving) => serve(ownEmbeddings, serving),
+}
+
+/** The use of the vectors is sent to providers whose API is known to have a word for it: others may refuse the field. */
+const ownEmbeddings: typeof embeddings = {
+  ...embeddings,
+  ingress: {
+    ...embeddings.ingress,
+    parse(input, headers) {
+      const request = embeddings.ingress.parse(input, headers)
+      const { input_type: _, ...body } = request.body
+      return { ...request, body }
+    },
+  },
 }
 
 async function serve<Request extends RoutedRequest, Result>(

@@ -64,8 +64,8 @@ export const fileSearch: ServerTool = {
 /** Each call is a step of the request. */
 const embedderOf = (model: string, serve: Facilities['serve']): Embedder => ({
   model,
-  async embed(texts) {
-    const { data } = await serve('embeddings', { model, input: texts }, { kind: 'tool' })
+  async embed(texts, use) {
+    const { data } = await serve('embeddings', { model, input: texts, input_type: use }, { kind: 'tool' })
     return objectsIn(data).map(({ embedding }) => new Float32Array(asList(embedding).map(Number)))
   },
 })
