@@ -16,11 +16,16 @@ export interface ExportNote {
   readonly attempts?: readonly number[]
   /** The part of the cost that the prompt has; absent: unknown. */
   readonly promptNanoUsd?: number
-  /** Of the header `traceparent`: trace id, the caller's span, and `tracestate`; absent: the request had none. */
-  readonly trace?: readonly [traceId: string, spanId: string, state: string | null]
+  /** Absent: the request had no `traceparent`. */
+  readonly trace?: CallerTrace
+  /** Of a cached answer: the trace of the generation that it repeats. */
+  readonly sourceTraceId?: string
   /** Its content is stored for destinations that may have it. */
   readonly content?: true
 }
+
+/** Of the headers `traceparent` and `tracestate`. */
+export type CallerTrace = readonly [traceId: string, spanId: string, state: string | null]
 
 export interface ExportParameters {
   readonly temperature?: number | undefined

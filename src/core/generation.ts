@@ -1,5 +1,5 @@
 import type { FinishReason, JsonObject } from './events.ts'
-import type { ExportNote } from './export-note.ts'
+import type { CallerTrace, ExportNote } from './export-note.ts'
 import type { ApiType } from './request.ts'
 import type { Usage, UsageSource } from './usage.ts'
 
@@ -46,6 +46,8 @@ export interface JournalEntry {
   readonly guardrails?: readonly JsonObject[]
   /** The request's `trace`; absent: none. */
   readonly trace?: JsonObject | undefined
+  /** The trace of its caller's header `traceparent`; absent: there was none, or the request's `trace` names another. */
+  readonly callerTrace?: CallerTrace | undefined
   readonly externalUser: string | null
   /** What its caller labelled it with, the user first; absent: nothing. */
   readonly labels?: readonly Label[]

@@ -1,4 +1,6 @@
 /** Tables of the ledger's state between commits: see tables.ts. */
+import type { JsonObject } from '../core/events.ts'
+import type { CallerTrace } from '../core/export-note.ts'
 import type { Label } from '../core/generation.ts'
 import type { ApiType } from '../core/request.ts'
 import { boolean, integer, json, nanoUsd, table, text, timestamp, word } from './columns.ts'
@@ -43,4 +45,8 @@ export const journal = table('journal', {
   labels: json<readonly Label[]>(),
   parent_id: text(),
   step: json<StepRow>(),
+  /** The request's `trace`; null: none. */
+  trace: json<JsonObject>(),
+  /** Null: its caller sent no `traceparent`. */
+  caller_trace: json<CallerTrace>(),
 })

@@ -37,7 +37,8 @@ export function recordOf(
   return {
     ...plainOf(row, note),
     workspace: { id: row.workspace_id, name: names.workspaceNames.get(row.workspace_id) ?? '' },
-    cacheSourceTraceId: names.sourceTraces.get(row.response_cache_source_id ?? '') ?? null,
+    cacheSourceTraceId:
+      note?.sourceTraceId ?? names.sourceTraces.get(row.response_cache_source_id ?? '') ?? null,
     parameters: parametersOf(note, destination.privacyMode),
     firstContentAt: hasContent || truth === 'cached' ? row.created_at.getTime() + row.latency_ms : null,
     attempts,

@@ -1,24 +1,31 @@
-import type { ExportNote, ExportParameters } from '../core/export-note.ts'
+import type { CallerTrace, ExportNote, ExportParameters } from '../core/export-note.ts'
 import type { Settlement } from '../core/generation.ts'
 import { isObject } from '../core/json.ts'
 import type { InferenceRequest, RoutedRequest } from '../core/request.ts'
-import { stateOf } from '../core/trace-context.ts'
+import { stateOf, type TraceContext } from '../core/trace-context.ts'
 import type { Cost } from './admission/price.ts'
 import type { Generation, Opening } from './generation.ts'
 import type { Settled } from './reply/meter.ts'
 
-type Noted = Pick<Generation, 'opening' | 'caller' | 'request' | 'current' | 'startedAt'>
+type Noted = Pick<Generation, 'opening' | 'caller' | 'request' | 'current' | 'startedAt' | 'cached'>
 
 /** The settlement with the note for destinations, if its workspace has any. `hasContent`: its content is stored for them. */
 export function noted({ settlement, cost }: Settled, generation: Noted, hasContent = false): Settlement {
   if (generation.caller.workspace.exports === undefined) return settlement
-  const note = noteOf(settlement, cost, generation)
+  const note = { ...traceIn(settlement), ...noteOf(settlement, cost, generation) }
   return { ...settlement, exported: hasContent ? { ...note, content: true } : note }
 }
 
 /** Of a step that calls no model: nothing more is known than its row has. */
 export const withoutNote = (settlement: Settlement, { caller }: Pick<Opening, 'caller'>): Settlement =>
-  caller.workspace.exports === undefined ? settlement : { ...settlement, exported: {} }
+  caller.workspace.exports === undefined ? settlement : { ...settlement, exported: traceIn(settlement) }
+
+const traceIn = ({ callerTrace }: Settlement): Pick<ExportNote, 'trace'> =>
+  callerTrace === undefined ? {} : { trace: callerTrace }
+
+/** The caller's trace as rows have it; undefined: its request had no `traceparent`. */
+export const callerTraceOf = ({ traceId, spanId, state }: TraceContext): CallerTrace | undefined =>
+  spanId === null ? undefined : [traceId, spanId, stateOf(state, LONGEST_STATE)]
 
 function noteOf(settlement: Settlement, cost: Cost, generation: Noted): ExportNote {
   const { opening, request, current, startedAt } = generation
@@ -34,8 +41,8 @@ function noteOf(settlement: Settlement, cost: Cost, generation: Noted): ExportNo
   if (host !== '' && settlement.responseCacheSourceId === undefined) note.host = host
   if (settlement.tries.length > 0) note.attempts = settlement.tries.slice(0, MOST_ATTEMPTS).map(startOf)
   if (settlement.costNanoUsd > 0) note.promptNanoUsd = cost.promptNanoUsd
-  const { traceId, spanId, state } = opening.incoming.trace
-  if (spanId !== null) note.trace = [traceId, spanId, stateOf(state, LONGEST_STATE)]
+  const source = generation.cached?.hit?.answer.traceId
+  if (source !== undefined) note.sourceTraceId = source
   return note
 
   function startOf(tried: Settlement['tries'][number]): number {

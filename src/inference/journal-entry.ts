@@ -6,6 +6,7 @@ import { NO_USAGE } from '../core/usage.ts'
 import type { Admission } from './admission/admit.ts'
 import { pricingOf } from './admission/fit.ts'
 import { costOf } from './admission/price.ts'
+import { callerTraceOf } from './export-note.ts'
 import type { Generation, Opening } from './generation.ts'
 
 /** The row that is settled if the process crashes during `attempt`. */
@@ -38,7 +39,13 @@ export function journalEntry(
 
 /** What a row has of its caller. A step has the labels, the user and the session of the request that it is a step of. */
 export function callersFields(
-  { caller, origin, parent, startedAt }: Pick<Opening, 'caller' | 'origin' | 'parent' | 'startedAt'>,
+  {
+    caller,
+    origin,
+    parent,
+    startedAt,
+    incoming,
+  }: Pick<Opening, 'caller' | 'origin' | 'parent' | 'startedAt' | 'incoming'>,
   request: RoutedRequest,
 ) {
   const asked = parent?.request ?? request
@@ -54,6 +61,7 @@ export function callersFields(
     presetId: asked.presetId ?? null,
     parent: parent && { id: parent.id, kind: parent.kind },
     trace: asked.trace,
+    callerTrace: callerTraceOf(incoming.trace),
     externalUser: asked.user ?? null,
     labels: labelsOf(asked),
     startedAt,

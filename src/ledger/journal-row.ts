@@ -40,6 +40,8 @@ export const JOURNAL_COLUMNS = [
   'labels',
   'parent_id',
   'step',
+  'trace',
+  'caller_trace',
 ] as const satisfies readonly (keyof JournalRow)[]
 
 /** In the order of `JOURNAL_COLUMNS`. Throws a `RangeError` for a cost that is not an integer of nano-dollars. */
@@ -68,6 +70,8 @@ export const journalValuesOf = ({ entry, charged }: Journaled): Bound[] => [
   entry.labels === undefined ? null : JSON.stringify(briefLabels(entry.labels)),
   entry.parent?.id ?? null,
   stepOf(entry),
+  entry.trace === undefined ? null : JSON.stringify(entry.trace),
+  entry.callerTrace === undefined ? null : JSON.stringify(entry.callerTrace),
 ]
 
 /** The fields of a journal row. */
@@ -94,6 +98,8 @@ export const journaledOf = (row: JournalRow): Journaled => ({
     promptTokensEstimate: row.prompt_tokens_estimate,
     promptCostNanoUsd: row.prompt_cost_nano_usd,
     ...(row.labels && { labels: row.labels }),
+    ...(row.trace && { trace: row.trace }),
+    ...(row.caller_trace && { callerTrace: row.caller_trace }),
     ...(row.parent_id !== null && { parent: { id: row.parent_id, kind: row.step?.kind ?? '' } }),
   },
   charged: chargedScopes(row.charged_scopes ?? []),

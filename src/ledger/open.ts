@@ -210,7 +210,9 @@ function recover(database: Database, commit: (batch: Batch) => unknown, exportsA
 function settledRowOf(row: JournalRow, isExported: boolean) {
   const { entry, charged } = journaledOf(row)
   const settlement = interrupted(entry)
-  return rowOf(isExported ? { ...settlement, exported: {} } : settlement, charged)
+  const { callerTrace } = entry
+  const exported = callerTrace === undefined ? {} : { trace: callerTrace }
+  return rowOf(isExported ? { ...settlement, exported } : settlement, charged)
 }
 
 const interrupted = (entry: JournalEntry): Settlement => ({

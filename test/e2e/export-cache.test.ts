@@ -6,23 +6,26 @@ import { chatBody, onlyRecord, startForExport } from './export-setup.ts'
 
 const { gateway, upstream, makeDestination, recordsAfter } = await startForExport()
 
-const ask = async (fields: object) =>
+const ask = async (fields: object, more: Record<string, string> = {}) =>
   onlyRecord(
     await recordsAfter(async () => {
-      const headers = { 'x-openrouter-cache': 'true' }
+      const headers = { 'x-openrouter-cache': 'true', ...more }
       const reply = await gateway.call('/chat/completions', chatBody(fields), headers)
       await reply.text()
     }),
   )
 
+const TRACE = '0af7651916cd43dd8448eb211c80319c'
+
 test.each([
-  ['of its own', {}],
-  ['that its caller named', { trace: { trace_id: '0af7651916cd43dd8448eb211c80319c' } }],
-])('a cached answer has the trace %s', async (_, fields) => {
+  ['of its own', {}, {}],
+  ['that the body of its request named', { trace: { trace_id: TRACE } }, {}],
+  ['that a header of its request named', {}, { traceparent: `00-${TRACE}-b7ad6b7169203331-01` }],
+])('a cached answer links to a source with a trace %s', async (_, fields, headers) => {
   await makeDestination()
   upstream.on('lab-tiny', unary('Hi'))
   const question = { messages: [{ role: 'user', content: crypto.randomUUID() }] }
-  const source = await ask({ ...question, ...fields })
+  const source = await ask({ ...question, ...fields }, headers)
   const cached = await ask({ ...question, ...fields, trace: { trace_id: 'b'.repeat(32) } })
   expect(source).toMatchObject({ truth: 'complete', cacheSourceId: null, cacheSourceTraceId: null })
   expect(cached).toMatchObject({
@@ -30,5 +33,6 @@ test.each([
     cacheSourceId: source.id,
     cacheSourceTraceId: source.trace.traceId,
   })
+  expect(source.trace.traceId === TRACE).toBe(JSON.stringify([fields, headers]).includes(TRACE))
   expect(cached.trace.traceId).not.toBe(source.trace.traceId)
 })

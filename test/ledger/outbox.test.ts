@@ -121,6 +121,29 @@ describe('generations that a crash interrupted go to the outbox', () => {
     expect((await interrupted({ exportsAll: true })).sort()).toEqual(WORKSPACES)
   })
 
+  test('in the traces of their callers', async () => {
+    const { database } = opened
+    const callerTrace = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331', 'vendor=1'] as const
+    const entries = [entryOf({ callerTrace }), entryOf({ trace: { trace_id: 'mine' } }), entryOf()]
+    const { ledger } = openLedger(database, { now: () => NOON })
+    for (const entry of entries) {
+      ledger.reserve({ ...entry, gates: [], amountNanoUsd: 1000 })
+      ledger.journal(entry)
+    }
+    await ledger.close()
+    await openLedger(database, { now: () => NOON, exportsAll: true }).ledger.close()
+    const noteOf = new Map(
+      createOutboxReader(database)(0, 10).map(({ generationId, note }) => [generationId, note]),
+    )
+    expect(entries.map(({ generationId }) => noteOf.get(generationId))).toEqual([
+      { trace: callerTrace },
+      {},
+      {},
+    ])
+    const traces = rowsOf(database, 'SELECT trace FROM generations WHERE trace IS NOT NULL')
+    expect(traces).toEqual([{ trace: '{"trace_id":"mine"}' }])
+  })
+
   test('of workspaces with an enabled destination that have not switched delivery off', async () => {
     const { database } = opened
     insertRow(database, 'organizations', { id: '' })

@@ -54,7 +54,7 @@ async function* recorded(
   }
   generation.onComplete = (costNanoUsd) => {
     const bytes = recording.bytes()
-    if (bytes !== null) cached.keep(generation.id, attempt, bytes, costNanoUsd)
+    if (bytes !== null) cached.keep(generation, attempt, bytes, costNanoUsd)
   }
 }
 

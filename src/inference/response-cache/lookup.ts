@@ -1,5 +1,6 @@
 import type { Attempt } from '../../core/attempt.ts'
 import { GatewayError } from '../../core/errors.ts'
+import type { TraceContext } from '../../core/trace-context.ts'
 import { accountOf, type Plan, plan } from '../routing/plan.ts'
 import type { PlanInput } from '../routing/plan-input.ts'
 import type { CacheOptions } from './cache-options.ts'
@@ -15,7 +16,13 @@ export interface Lookup {
   /** The maximum size of a cached reply. */
   readonly mostBytes: number
   /** For later requests. The generation is on the ledger. */
-  keep(generationId: string, attempt: Attempt, bytes: Uint8Array, costNanoUsd: number): void
+  keep(source: CacheSource, attempt: Attempt, bytes: Uint8Array, costNanoUsd: number): void
+}
+
+/** The generation that made a reply. */
+interface CacheSource {
+  readonly id: string
+  readonly opening: { readonly incoming: { readonly trace: Pick<TraceContext, 'traceId'> } }
 }
 
 interface Hit {
@@ -40,8 +47,11 @@ export function lookUp(options: CacheOptions, cache: ResponseCache, input: PlanI
     hit,
     headers: hit ? hitHeaders(hit.answer, now) : missHeaders(options.ttlSeconds),
     mostBytes: cache.mostBytes,
-    keep: (sourceId, attempt, bytes, costNanoUsd) =>
-      cache.keep(key, { sourceId, account: accountOf(attempt), bytes, costNanoUsd }, options.ttlSeconds),
+    keep({ id, opening }, attempt, bytes, costNanoUsd) {
+      const { traceId } = opening.incoming.trace
+      const answer = { sourceId: id, traceId, account: accountOf(attempt), bytes, costNanoUsd }
+      cache.keep(key, answer, options.ttlSeconds)
+    },
   }
 }
 

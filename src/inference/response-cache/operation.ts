@@ -19,14 +19,15 @@ export function cachedReply<Result>({ cached }: Generation): Answered<OperationR
 
 /** Caches a reply on a miss. Its generation must be committed. */
 export function cacheReply<Result>(
-  { cached, id }: Generation,
+  generation: Generation,
   { attempt, answer }: Answered<OperationReply<Result>>,
   costNanoUsd: number,
 ): void {
+  const { cached } = generation
   if (!cached || cached.hit) return
   // Usage belongs to the original generation.
   const { usage: _, ...native } = answer.native ?? {}
   const stored: CachedResult<Result> = { result: answer.result, native }
   const bytes = Buffer.from(JSON.stringify(stored))
-  if (bytes.byteLength <= cached.mostBytes) cached.keep(id, attempt, bytes, costNanoUsd)
+  if (bytes.byteLength <= cached.mostBytes) cached.keep(generation, attempt, bytes, costNanoUsd)
 }

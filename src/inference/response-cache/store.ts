@@ -4,6 +4,8 @@ import type { Clock, Ticker } from '../reply/ticker.ts'
 export interface CachedReply {
   /** The id of the original generation. */
   readonly sourceId: string
+  /** The trace of that generation. */
+  readonly traceId: string
   /** The account that produced it: `accountOf` its attempt. */
   readonly account: string
   readonly bytes: Uint8Array

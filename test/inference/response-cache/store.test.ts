@@ -29,7 +29,7 @@ function cacheOf(maxBytes: number) {
     keep: (key: string, ttlSeconds = 300, size = 1_000) =>
       cache.keep(
         key,
-        { sourceId: `gen-${key}`, account: 'lab', bytes: new Uint8Array(size), costNanoUsd: 0 },
+        { sourceId: `gen-${key}`, traceId: '', account: 'lab', bytes: new Uint8Array(size), costNanoUsd: 0 },
         ttlSeconds,
       ),
     pass: (seconds: number) => {
@@ -105,7 +105,11 @@ test('the real ticker forgets too', async () => {
   let now = 0
   const ticker = createTicker(() => now)
   const cache = createResponseCache({ maxBytes: SIZE, now: () => now, ticker })
-  cache.keep('a', { sourceId: 'gen-a', account: 'lab', bytes: new Uint8Array(10), costNanoUsd: 0 }, 1)
+  cache.keep(
+    'a',
+    { sourceId: 'gen-a', traceId: '', account: 'lab', bytes: new Uint8Array(10), costNanoUsd: 0 },
+    1,
+  )
   now = 2_000
   const forgotten = Promise.withResolvers<void>()
   ticker.after(0, () => forgotten.resolve())
