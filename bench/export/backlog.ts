@@ -22,12 +22,13 @@ export function fillOutbox(folder: string, bytes: number): number {
   const bare = JSON.stringify(known.map((one) => ({ ...one, note })))
   const host = 'h'.repeat(Math.max(9, Math.floor((ROW_BYTES - bare.length) / GENERATIONS_OF_ROW)))
   const generations = JSON.stringify(known.map((one) => ({ ...one, note: { ...note, host } })))
+  const workspaces = JSON.stringify({ [String(known[0]?.workspace)]: GENERATIONS_OF_ROW })
   const rows = Math.ceil(bytes / generations.length)
   const insert = database.prepare(
-    'INSERT INTO export_outbox (committed_at, entries, generations) VALUES (?, ?, ?)',
+    'INSERT INTO export_outbox (committed_at, entries, generations, workspaces) VALUES (?, ?, ?, ?)',
   )
   database.transaction(() => {
-    for (let row = 0; row < rows; row++) insert.run(Date.now(), GENERATIONS_OF_ROW, generations)
+    for (let row = 0; row < rows; row++) insert.run(Date.now(), GENERATIONS_OF_ROW, generations, workspaces)
   })()
   insert.finalize()
   database.run('PRAGMA wal_checkpoint(TRUNCATE)')

@@ -24,6 +24,8 @@ export const exportOutbox = table('export_outbox', {
   /** Number of generations, at most `MOST_OF_ROW`. */
   entries: integer().notNull(),
   generations: json<readonly OutboxGeneration[]>().notNull(),
+  /** How many of them each workspace has; null: a row of an older version. */
+  workspaces: json<Readonly<Record<string, number>>>(),
 })
 
 /** The most generations of a row. The position of one is the row's `seq` times this, plus its place in the row. */

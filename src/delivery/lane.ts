@@ -147,7 +147,7 @@ function reportOf(lane: LaneState): Report | null {
     position,
     ...taken,
     standing: standingOf(lane),
-    waiting: deps.backlog.after(position),
+    waiting: deps.backlog.after(position, destination.workspaceId),
     replay: replay === null ? null : progressOf(replay),
   }
 }

@@ -34,7 +34,7 @@ interface ReplayProgress {
   readonly isDone: boolean
 }
 
-/** What waits in the outbox for a destination, of all workspaces; near the truth for large backlogs. */
+/** What waits in the outbox for a destination, of its workspace; near the truth for large backlogs. */
 export interface Waiting {
   readonly generations: number
   readonly bytes: number

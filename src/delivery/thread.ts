@@ -1,4 +1,4 @@
-import { openForReading } from '../db/database.ts'
+import { type Database, openForReading } from '../db/database.ts'
 import { makeSealer } from '../db/seal.ts'
 import type { DeliveryReply, DestinationCall } from '../exporters/kind.ts'
 import { KINDS } from '../exporters/kinds/index.ts'
@@ -78,7 +78,7 @@ function engineOf(
     service,
     maxAgeMs,
     kindOf: (type) => KINDS[type],
-    backlog: createBacklog(rowsOf(stores), { maxAgeMs, maxBytes }),
+    backlog: createBacklog(backlogRows(opened), { maxAgeMs, maxBytes }),
     readOutbox: createOutboxReader(opened),
     readLedger: (after, to, most) => readLedger(stores.ledger, after, to, most),
     recordsOf: (entries, destination) => recordsOf(entries, destination, stores),
@@ -87,12 +87,17 @@ function engineOf(
   })
 }
 
-const rowsOf =
-  ({ ledger: { file } }: ExportStores) =>
+/** Rows of older versions are counted here. */
+const WORKSPACES = `coalesce(workspaces, CASE WHEN json_valid(generations) THEN
+  (SELECT json_group_object(workspace, own) FROM (SELECT json_extract(value, '$.workspace') AS workspace, count(*) AS own
+    FROM json_each(generations) GROUP BY 1)) ELSE '{}' END)`
+
+export const backlogRows =
+  ({ file }: Pick<Database, 'file'>) =>
   (after: number, most: number): OutboxRow[] =>
     file
       .query<OutboxRow, [number, number]>(
-        'SELECT seq, committed_at AS committedAt, entries, octet_length(generations) AS bytes FROM export_outbox WHERE seq > ? ORDER BY seq LIMIT ?',
+        `SELECT seq, committed_at AS committedAt, entries, octet_length(generations) AS bytes, ${WORKSPACES} AS workspaces FROM export_outbox WHERE seq > ? ORDER BY seq LIMIT ?`,
       )
       .all(after, most)
 

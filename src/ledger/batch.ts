@@ -5,7 +5,7 @@ import { apiKeys } from '../db/tables.ts'
 import { prepareApps } from './apps.ts'
 import type { Folding } from './folding.ts'
 import { JOURNAL_COLUMNS, type Journaled, journalValuesOf } from './journal-row.ts'
-import { prepareOutbox } from './outbox.ts'
+import { type OutboxText, prepareOutbox } from './outbox.ts'
 import type { NewRow } from './row.ts'
 import { FILLED_IN, ROW_COLUMNS } from './row-values.ts'
 
@@ -70,10 +70,10 @@ export function prepareCommit(
   function write({ settled, journaled, forgotten }: Batch, appsOf: ReturnType<typeof apps.begin>) {
     for (const each of journaled) insertJournal(journalValuesOf(each))
     const found: NewRow[] = []
-    const exported: string[] = []
+    const exported: OutboxText[] = []
     for (const row of settled) {
       if (!insert(row, appsOf.idOf(row.origin, row.title, row.startedAt))) found.push(row)
-      else if (row.outbox !== null) exported.push(row.outbox)
+      else if (row.outbox !== null) exported.push({ workspaceId: row.workspaceId, text: row.outbox })
     }
     for (const id of forgotten) deleteJournal.run(id)
     if (exported.length > 0) exportRows(exported)

@@ -9,16 +9,35 @@ export const outboxText = ({ generationId, workspaceId, exported }: Settlement):
     ? null
     : JSON.stringify({ id: generationId, workspace: workspaceId, note: exported } satisfies OutboxGeneration)
 
-/** Prepares the insert of what one commit settled, inside the caller's transaction. `texts`: at least one. */
-export function prepareOutbox(database: Database, now: () => number): (texts: readonly string[]) => void {
-  const insert = prepareRows(database, 'export_outbox', ['committed_at', 'entries', 'generations'], '')
-  return (texts) => {
+/** A settled generation on its way to the outbox. */
+export interface OutboxText {
+  readonly workspaceId: string
+  /** Of `outboxText`. */
+  readonly text: string
+}
+
+/** Prepares the insert of what one commit settled, inside the caller's transaction. `all`: at least one. */
+export function prepareOutbox(database: Database, now: () => number): (all: readonly OutboxText[]) => void {
+  const insert = prepareRows(
+    database,
+    'export_outbox',
+    ['committed_at', 'entries', 'generations', 'workspaces'],
+    '',
+  )
+  return (all) => {
     const at = now()
-    for (let from = 0; from < texts.length; from += MOST_OF_ROW) {
-      const some = texts.slice(from, from + MOST_OF_ROW)
-      insert([at, some.length, `[${some.join(',')}]`])
+    for (let from = 0; from < all.length; from += MOST_OF_ROW) {
+      const some = all.slice(from, from + MOST_OF_ROW)
+      const generations = `[${some.map(({ text }) => text).join(',')}]`
+      insert([at, some.length, generations, JSON.stringify(countsOf(some))])
     }
   }
+}
+
+function countsOf(all: readonly OutboxText[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { workspaceId } of all) counts[workspaceId] = (counts[workspaceId] ?? 0) + 1
+  return counts
 }
 
 export interface OutboxRow {

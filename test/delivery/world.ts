@@ -152,7 +152,14 @@ const sizesOf = (rows: readonly Row[], after: number) =>
       committedAt,
       entries: records.length,
       bytes: records.length * 400,
+      workspaces: JSON.stringify(countsOf(records)),
     }))
+
+function countsOf(records: readonly ExportRecord[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { workspace } of records) counts[workspace.id] = (counts[workspace.id] ?? 0) + 1
+  return counts
+}
 
 const recordNow = (now: number, number: number, fields: Partial<ExportRecord>): ExportRecord =>
   fullRecord({

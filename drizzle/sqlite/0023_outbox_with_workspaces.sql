@@ -1,0 +1,1 @@
+ALTER TABLE `export_outbox` ADD `workspaces` text;
