@@ -1,7 +1,9 @@
 import { GatewayError } from '../../core/errors.ts'
 import type { JsonObject, ServerToolCall } from '../../core/events.ts'
 import type { Facilities } from '../../core/facilities.ts'
+import { parseObject } from '../../core/json.ts'
 import type { ToolAccess } from '../../core/tool-access.ts'
+import type { SearchResult } from '../../core/web-access.ts'
 import type { ToolResult } from '../../tools/tool.ts'
 import { filterText } from '../filters/input/apply.ts'
 import type { RunDeps } from '../generation.ts'
@@ -190,10 +192,24 @@ interface FilteredResult {
 async function filteredResult(result: ToolResult, { family }: CallCourse): Promise<FilteredResult> {
   try {
     const { text: clean, pipeline: findings } = await filterText(result.text, family.caller)
-    return { result, clean, findings }
+    if (clean === result.text) return { result, clean, findings }
+    return { result: await withCleanCopies(result, family.caller), clean, findings }
   } catch {
     throw new Error('its result was withheld by the content filters of a guardrail')
   }
+}
+
+/** The same texts where the caller sees them: in the item of the call, and in the names of what it found. */
+async function withCleanCopies(result: ToolResult, caller: Family['caller']): Promise<ToolResult> {
+  const { item, sources } = result
+  const cleaned: SearchResult[] = []
+  for (const source of sources ?? []) {
+    const [title, text] = [await filterText(source.title, caller), await filterText(source.text, caller)]
+    cleaned.push({ ...source, title: title.text, text: text.text })
+  }
+  // A pattern may match beyond a field: then nothing of the item is shown.
+  const fields = item && (parseObject((await filterText(JSON.stringify(item), caller)).text) ?? {})
+  return { ...result, ...(fields && { item: fields }), ...(sources && { sources: cleaned }) }
 }
 
 /** What failed, for the model. Servers of tools word it. */
