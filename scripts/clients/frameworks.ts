@@ -135,7 +135,8 @@ export const frameworks: readonly Library[] = [
     kind: 'library',
     name: 'Google ADK',
     folder: 'google-adk',
-    source: pypi('google-adk==2.13.0', 'litellm==1.106.2'),
+    // Tool calls of litellm import `mcp`.
+    source: pypi('google-adk==2.13.0', 'litellm==1.106.2', 'mcp==2.3.0'),
     program: 'google_adk_client.py',
     limitMs: SLOW_MS,
     surfaces: [

@@ -4,7 +4,7 @@ from autogen_agentchat.agents import AssistantAgent
 from autogen_core import Image
 from autogen_core.models import UserMessage
 from autogen_ext.models.openai import OpenAIChatCompletionClient
-from report import IMAGE, KEY, MODEL, PROMPT, URL, linger, report, temperature
+from report import IMAGE, KEY, MODEL, PROMPT, URL, report, temperature
 
 FAMILY = {
     "vision": True,
@@ -50,14 +50,4 @@ def tools(out):
     out.piece(asyncio.run(agent.run(task=PROMPT)).messages[-1].content)
 
 
-def cancel(out):
-    async def run():
-        stream = client().create_stream(ASKED)
-        await anext(stream)
-        await stream.aclose()
-        await linger()
-
-    asyncio.run(run())
-
-
-report({"chat": {"answer": answer, "stream": stream, "tools": tools, "image": image, "cancel": cancel}})
+report({"chat": {"answer": answer, "stream": stream, "tools": tools, "image": image}})

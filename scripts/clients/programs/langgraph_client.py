@@ -44,4 +44,7 @@ def surface(**more):
     return {"answer": answer, "stream": stream, "tools": tools, "image": image, "cancel": cancel}
 
 
-report({"chat": surface(), "responses": surface(use_responses_api=True)})
+# LangChain goes on reading a stream of Responses after its task was cancelled.
+responses = surface(use_responses_api=True)
+del responses["cancel"]
+report({"chat": surface(), "responses": responses})
