@@ -85,7 +85,14 @@ export type ReasoningDetail = Record<string, unknown> & { type: string }
  * - `response-end` comes once, last, and only after a complete reply; the reader of a truncated reply throws instead
  */
 export type InferenceEvent =
-  | { type: 'response-start'; upstreamId: string | null; model: string | null; created: number | null }
+  | {
+      type: 'response-start'
+      upstreamId: string | null
+      model: string | null
+      created: number | null
+      /** Absent: not reported yet; it may come with the usage. */
+      serviceTier?: string
+    }
   | { type: 'text-delta'; choice: number; text: string }
   | { type: 'reasoning-delta'; choice: number; text: string }
   | { type: 'reasoning-detail'; choice: number; detail: ReasoningDetail }

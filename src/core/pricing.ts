@@ -103,23 +103,36 @@ export function requestedTierOf(name: string | undefined): RequestedTier {
   return name === 'auto' || name === 'default' ? name : serviceTierOf(name)
 }
 
+/** The service tier of a provider's requests that name none; `any`: a setting of the account that is not known here. */
+export type AccountTier = ServiceTier | 'any'
+
 /**
- * Every price that may apply to a request for this service tier, which a provider may serve in its usual one. If the
- * provider's accounts have a tier (`accountTier`), that one serves requests without a name, and `default` is the usual
- * one; elsewhere `default` may be any.
+ * Every price that may apply to a request for this service tier, which a provider may serve in its usual one, or in that
+ * of its account. If the account's setting is not known (`any`), requests without a name may be served in every tier, and
+ * `default` is the usual one; elsewhere `default` may be any.
  */
 export function possiblePricings(
   pricing: Pricing,
   requested: RequestedTier,
-  hasAccountTier: boolean,
+  account: AccountTier | undefined,
 ): readonly Pricing[] {
   const { serviceTiers = {}, hours } = pricing
-  const isAny = requested === 'auto' || requested === (hasAccountTier ? 'unnamed' : 'default')
-  const ofTiers = SERVICE_TIERS.filter((tier) => isAny || tier === requested).map(
+  const isAny = requested === 'auto' || requested === (account === 'any' ? 'unnamed' : 'default')
+  const ofTiers = SERVICE_TIERS.filter((tier) => isAny || tier === requested || tier === account).map(
     (tier) => serviceTiers[tier],
   )
   const possible = [pricing, ...ofTiers.filter((each) => each !== undefined)]
   return hours === undefined ? possible : [...possible, ...hours.map((priced) => priced.pricing)]
+}
+
+/** The tier of a reply whose provider reports none: the requested one, else the account's if it is known. */
+export function unreportedTier(
+  requested: RequestedTier,
+  account: AccountTier | undefined,
+): ServiceTier | undefined {
+  if (requested === 'default') return undefined
+  if (requested !== 'auto' && requested !== 'unnamed') return requested
+  return account === 'any' ? undefined : account
 }
 
 type TierBucket = 'prompt' | 'completion' | 'inputCacheRead' | 'inputCacheWrite' | 'inputCacheWriteHour'

@@ -1,4 +1,5 @@
 import type { DialectName } from './events.ts'
+import type { AccountTier } from './pricing.ts'
 
 /** How a vendor departs from its dialect, as data. */
 export interface ProviderQuirks {
@@ -29,8 +30,8 @@ export interface ProviderQuirks {
   readonly searches?: true
   /** Reasoning models that it serves, or serves better, on chat completions although it has `/responses`. By its names. */
   readonly chatModels?: RegExp
-  /** True: a setting of the account selects the service tier of requests that name none. */
-  readonly accountTier?: true
+  /** The service tier of requests that name none; absent: the usual one. */
+  readonly accountTier?: AccountTier
   /** How its chat completions depart from OpenAI's. */
   readonly chat?: ChatQuirks
   /** How its `/embeddings` departs from OpenAI's. `floatFormat` false: it takes no word for plain numbers. */

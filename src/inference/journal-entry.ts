@@ -1,11 +1,13 @@
 import type { Attempt } from '../core/attempt.ts'
 import { type JournalEntry, type Label, TAG_LABEL, USER_LABEL } from '../core/generation.ts'
 import { isObject } from '../core/json.ts'
+import { pricingAt } from '../core/pricing.ts'
 import type { RoutedRequest } from '../core/request.ts'
 import { NO_USAGE } from '../core/usage.ts'
 import type { Admission } from './admission/admit.ts'
 import { pricingOf } from './admission/fit.ts'
 import { costOf } from './admission/price.ts'
+import { tierOf } from './admission/tier.ts'
 import { callerTraceOf } from './export-note.ts'
 import type { Generation, Opening } from './generation.ts'
 
@@ -19,7 +21,8 @@ export function journalEntry(
   if (attempt === undefined) throw new Error('a plan without attempts')
   const { promptOnly, promptTokensEstimate } = admission
   const prompt = promptOnly ?? { ...NO_USAGE, inputTokens: promptTokensEstimate }
-  const { request } = opening
+  const { request, startedAt } = opening
+  const pricing = pricingAt(pricingOf(attempt), tierOf(attempt, admission, []), startedAt)
   return {
     ...callersFields(opening, request),
     generationId,
@@ -33,7 +36,7 @@ export function journalEntry(
     guardrails: request.pipeline,
     promptTokensEstimate,
     promptMedia: admission.promptMedia,
-    promptCostNanoUsd: Math.min(heldFor(attempt, admission), costOf(prompt, pricingOf(attempt)).totalNanoUsd),
+    promptCostNanoUsd: Math.min(heldFor(attempt, admission), costOf(prompt, pricing).totalNanoUsd),
   }
 }
 

@@ -6,6 +6,7 @@ import { completionTokens, NO_USAGE, promptTokens } from '../core/usage.ts'
 import type { SettledFacts } from '../metrics/metrics.ts'
 import { pricingOf } from './admission/fit.ts'
 import { FREE } from './admission/price.ts'
+import { tierOf } from './admission/tier.ts'
 import type { EndedRecord } from './content-log/record.ts'
 import { noted } from './export-note.ts'
 import type { Generation, RunDeps } from './generation.ts'
@@ -95,7 +96,7 @@ function settledBy(generation: Generation, ending: Ending, attempt: Attempt): Se
       tries,
       isSent: generation.isSent,
       pricing: pricingOf(attempt),
-      requestedTier: dropped.includes(TIER_FIELD) ? undefined : admission.serviceTier,
+      unreportedTier: tierOf(attempt, admission, dropped),
       isDelegated: generation.request.delegated !== undefined,
       holdNanoUsd: heldFor(attempt, admission),
       router: plan.strategy,
@@ -124,9 +125,6 @@ function routingOf({ plan, admission, times, tries, cached, deps, id, opening }:
     return null
   }
 }
-
-/** A provider that is not sent the field cannot serve the requested tier. */
-const TIER_FIELD = 'service_tier'
 
 /** Logs the content of a request with server tools, as its caller got it. */
 export function logContent(generation: Generation, ending: Ending): void {

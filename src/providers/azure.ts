@@ -123,7 +123,7 @@ function quirksOf(apiVersion: string | undefined): ProviderQuirks {
       ? { outputBoundField: 'max_tokens', streamOptions: false }
       : { outputBoundField: 'max_completion_tokens' }),
     // A deployment has a default service tier (Foundry's page on priority processing, 2026).
-    accountTier: true,
+    accountTier: 'any',
     responsesExtensions: false,
     recordings: OPENAI_RECORDINGS,
     chatModels: isOlderThan('2025-03-01') ? /^/ : AZURE_CHAT_MODELS,

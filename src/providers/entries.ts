@@ -95,6 +95,7 @@ function providerOf(
       ...cloud?.quirks,
       ...(entry.delegate_tools === true && { serverTools: true, delegates: true }),
       ...(entry.takes_urls === undefined ? {} : { takesUrls: entry.takes_urls }),
+      ...(entry.account_tier && { accountTier: entry.account_tier }),
     },
     isLocal: isLoopback(baseUrl),
     ...(entry.trace_context ? { sendsTrace: true } : {}),

@@ -1,5 +1,6 @@
 import { type Static, type TProperties, Type } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
+import { SERVICE_TIERS } from '../core/pricing.ts'
 import type { ConfigProblem } from '../core/problem.ts'
 import { words } from '../core/words.ts'
 import { AZURE_SETTINGS } from './azure.ts'
@@ -50,6 +51,7 @@ const settingsBlock = (name: string, settings: Readonly<Record<string, SettingPl
 const flag = Type.Boolean({ description: 'true or false' })
 const ZDR = ['always', 'on_request', 'never'] as const
 const REGIONS = ['eu', 'us'] as const
+const ACCOUNT_TIERS = [...SERVICE_TIERS, 'any'] as const
 
 /** A hundred years. */
 const MOST_DAYS = 36_500
@@ -119,6 +121,12 @@ export const providerEntry = Type.Object(
     max_in_flight: Type.Optional(count),
     takes_urls: Type.Optional(flag),
     delegate_tools: Type.Optional(flag),
+    account_tier: Type.Optional(
+      Type.Union(
+        ACCOUNT_TIERS.map((name) => Type.Literal(name)),
+        { description: `one of ${ACCOUNT_TIERS.join(', ')}` },
+      ),
+    ),
     trace_context: Type.Optional(flag),
     ...factFields,
   },

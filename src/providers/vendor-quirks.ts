@@ -38,7 +38,7 @@ export const AZURE_CHAT_MODELS = /^(?!gpt-|o\d|codex)|-chat(?:-|$)|^o1-(?:mini|p
  * `service_tier`, the project's setting selects the tier; `default` is "standard pricing" (API reference, 2026).
  */
 export const OPENAI: ProviderQuirks = {
-  accountTier: true,
+  accountTier: 'any',
   chatModels: CHAT_MODELS,
   // Reasoning models reject `max_tokens`; all models accept the newer name.
   outputBoundField: 'max_completion_tokens',
@@ -147,9 +147,9 @@ const BY_HOST: Readonly<Record<string, ProviderQuirks>> = {
   // NVIDIA's API reference, 2026: models of questions and passages refuse a request without it.
   'integrate.api.nvidia.com': { embeddings: { inputTypes: { query: 'query', document: 'passage' } } },
   'openrouter.ai': { embeddings: { inputTypes: { query: 'search_query', document: 'search_document' } } },
-  'api.openai.com': { accountTier: true },
-  'eu.api.openai.com': { accountTier: true },
-  'us.api.openai.com': { accountTier: true },
+  'api.openai.com': { accountTier: 'any' },
+  'eu.api.openai.com': { accountTier: 'any' },
+  'us.api.openai.com': { accountTier: 'any' },
   'api.mistral.ai': { embeddings: { dimensionsField: 'output_dimension' } },
 }
 

@@ -63,6 +63,12 @@ ${more.replace(/^/gm, '    ')}`
       'providers[0].delegate_tools',
       /chat, responses/,
     ],
+    [
+      'an unknown service tier',
+      entry('account_tier: turbo'),
+      'providers[0].account_tier',
+      /one of flex, priority, batch, any/,
+    ],
     ['an unknown dialect', entry('dialect: telepathy'), 'providers[0].dialect', /one of chat, responses/],
     [
       'a list with an unknown dialect',

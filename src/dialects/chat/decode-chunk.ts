@@ -76,7 +76,14 @@ function start(chunk: JsonObject, hasEntries: boolean, state: ReplyState, events
   if (!hasEntries && (upstreamId === null || model === null)) return
   state.hasStarted = true
   const created = Number.isSafeInteger(chunk['created']) ? Number(chunk['created']) : 0
-  events.push({ type: 'response-start', upstreamId, model, created: created > 0 ? created : null })
+  const serviceTier = textOf(chunk['service_tier'])
+  events.push({
+    type: 'response-start',
+    upstreamId,
+    model,
+    created: created > 0 ? created : null,
+    ...(serviceTier === null ? {} : { serviceTier }),
+  })
 }
 
 /** More choices than any provider offers would be an attempt to fill the memory. */

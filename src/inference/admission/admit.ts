@@ -2,7 +2,7 @@ import type { Attempt } from '../../core/attempt.ts'
 import type { Caller } from '../../core/caller.ts'
 import { type Cancellation, signalOf } from '../../core/cancellation.ts'
 import type { Gate } from '../../core/gate.ts'
-import { possiblePricings, requestedTierOf, type ServiceTier, serviceTierOf } from '../../core/pricing.ts'
+import { possiblePricings, type RequestedTier, requestedTierOf } from '../../core/pricing.ts'
 import type { InferenceRequest } from '../../core/request.ts'
 import type { Pricing } from '../../core/snapshot.ts'
 import { inputOf, promptTokens, type Usage } from '../../core/usage.ts'
@@ -16,8 +16,7 @@ export interface Admission {
   /** With an output bound if a spending limit sets one. */
   attempts: Attempt[]
   promptTokensEstimate: number
-  /** The service tier that the caller requested, if it may have a price of its own. */
-  serviceTier?: ServiceTier | undefined
+  requestedTier?: RequestedTier
   promptMedia?: PromptBound['media']
   /** The usage to charge if the process crashes before the reply; absent: the prompt's tokens. */
   promptOnly?: Usage
@@ -50,9 +49,8 @@ export function admit(
 ): Admitted {
   const { maxOutputTokens, choiceCount: choices = 1 } = request
   const hasAudioOutput = request.modalities?.includes('audio') === true
-  const serviceTier = serviceTierOf(request.serviceTier)
-  const mayServe = requestedTierOf(request.serviceTier)
-  const priced = { prompt, maxOutputTokens, choices, hasAudioOutput, serviceTier: mayServe }
+  const requestedTier = requestedTierOf(request.serviceTier)
+  const priced = { prompt, maxOutputTokens, choices, hasAudioOutput, requestedTier }
   const fit: Fit = (group, remaining, isLast) => fitConversation(group, priced, remaining, isLast)
   const hint = maxOutputTokens === undefined ? UNBOUNDED_HINT : BOUNDED_HINT
   const promptTokensEstimate = tokensIn(prompt)
@@ -60,7 +58,7 @@ export function admit(
     hold,
     attempts: needed.attempts,
     promptTokensEstimate,
-    serviceTier,
+    requestedTier,
     promptMedia: prompt.media,
   }))
 }
@@ -153,7 +151,7 @@ export function admitUnits(
   if (!first) throw new Error('a plan without attempts')
   const most = bound(pricingOf(first))
   const fit: Fit = (group, { nanoUsd }) => {
-    const pricings = group.flatMap((attempt) => possiblePricings(pricingOf(attempt), undefined, false))
+    const pricings = group.flatMap((attempt) => possiblePricings(pricingOf(attempt), undefined, undefined))
     const amountNanoUsd = Math.max(...pricings.map((pricing) => costOf(bound(pricing), pricing).totalNanoUsd))
     return { attempts: group, amountNanoUsd, fits: amountNanoUsd <= nanoUsd }
   }

@@ -27,8 +27,7 @@ export interface Priced {
   readonly choices: number
   /** The reply may contain audio. */
   readonly hasAudioOutput: boolean
-  /** The service tier that the caller requested, if it may have a price of its own. */
-  readonly serviceTier?: RequestedTier
+  readonly requestedTier?: RequestedTier
 }
 
 /** Reserved for a reply whose length neither the request nor the model bounds. */
@@ -115,8 +114,8 @@ function largestBound(group: readonly Attempt[], priced: Priced, nanoUsd: number
   return Math.floor(Math.min(...bounds) / priced.choices)
 }
 
-const possibleOf = (attempt: Attempt, { serviceTier }: Priced): readonly Pricing[] =>
-  possiblePricings(pricingOf(attempt), serviceTier, attempt.provider.quirks.accountTier === true)
+const possibleOf = (attempt: Attempt, { requestedTier }: Priced): readonly Pricing[] =>
+  possiblePricings(pricingOf(attempt), requestedTier, attempt.provider.quirks.accountTier)
 
 /** Audio is generated only on request; an image model may generate images without one. */
 const kindsOf = (attempt: Attempt, { prompt, hasAudioOutput }: Priced): Kinds => ({

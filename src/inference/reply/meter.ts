@@ -49,8 +49,8 @@ export interface SettlementContext {
   /** A provider has received the request and has not rejected it. */
   isSent: boolean
   pricing: Pricing
-  /** The service tier that the caller requested, and that was sent; undefined: none, or one without its own price. */
-  requestedTier: ServiceTier | undefined
+  /** The service tier of the reply if the provider reports none; undefined: the usual one. */
+  unreportedTier: ServiceTier | undefined
   /** The provider charges for more than tokens: what it reports is booked. */
   isDelegated?: boolean
   /** The maximum charge if usage is estimated. */
@@ -134,6 +134,7 @@ function note(event: InferenceEvent, seen: Seen, now: () => number, tools: ToolW
       break
     case 'response-start':
       seen.upstreamId = event.upstreamId ?? seen.upstreamId
+      seen.serviceTier = event.serviceTier ?? seen.serviceTier
       break
     case 'usage':
       seen.usage = event.usage
@@ -246,13 +247,14 @@ function withImages(counted: Counted, images: number, ending: Ending, { imageOut
   return { source: 'estimated', usage: { ...usage, imageOutputTokens: images * IMAGE_TOKENS } }
 }
 
-/** The prices of the service tier that the provider reports, else of the requested one, at the reply's end. */
+/** The prices of the service tier that the reply was served in, at its end. `auto` repeats the request: it names none. */
 function servedPricing(
-  { pricing, requestedTier, endedAt }: SettlementContext,
+  { pricing, unreportedTier, endedAt }: SettlementContext,
   served: string | null,
 ): Pricing {
   if (pricing.serviceTiers === undefined && pricing.hours === undefined) return pricing
-  return pricingAt(pricing, served === null ? requestedTier : serviceTierOf(served), endedAt)
+  const isReported = served !== null && served !== 'auto'
+  return pricingAt(pricing, isReported ? serviceTierOf(served) : unreportedTier, endedAt)
 }
 
 /** docs/compatibility.md: a failure before any content is free; an estimate is more than 0 and never more than the hold. */

@@ -172,7 +172,10 @@ async function tryOne<Answer, Run extends Generation>(
     return { attempt, answer, dropped }
   } catch (caught) {
     const error = asUpstreamError(caught)
-    if (cancellation.reason === null) generation.isSent = false
+    if (cancellation.reason === null) {
+      generation.isSent = false
+      generation.dropped = []
+    }
     const code = error?.code ?? error?.kind ?? null
     tries.push(outcomeOf(attempt, null, error?.status ?? null, code, { startedAt, endedAt: deps.now() }))
     const isCancelled = cancellation.reason !== null
@@ -194,6 +197,7 @@ export async function callEndpoint<Answer, Run extends Generation>(
     // Serializing the body takes about as long as building it.
     const turn = turnAfterLong(startedAt)
     if (turn) await turn
+    generation.dropped = built.dropped
     generation.sentBodies?.push(built.body)
     const reply = await sendCall(built, attempt, generation.deps, generation.cancellation, { generation })
     if (isGood(reply)) {

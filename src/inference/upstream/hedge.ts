@@ -5,6 +5,7 @@ import type { AttemptOutcome } from '../../core/generation.ts'
 import { newGenerationId } from '../../core/ids.ts'
 import type { RoutedRequest } from '../../core/request.ts'
 import { pricingOf } from '../admission/fit.ts'
+import { tierOf } from '../admission/tier.ts'
 import { noted } from '../export-note.ts'
 import type { Generation, Opening, RunDeps } from '../generation.ts'
 import { heldFor, journalAttempt, journalEntry } from '../journal-entry.ts'
@@ -155,12 +156,13 @@ function adopted<Answer, Run extends Generation>(
   { generation: leg }: Leg<Answer, Run>,
   ended: Ended<Answer>,
 ): Answer {
-  const { current, isSent, replyStartedAt, contents, context, suspect, refused, shortened, times, tries } =
-    leg
+  const { current, isSent, dropped, replyStartedAt, contents, context, suspect, refused, shortened } = leg
+  const { times, tries } = leg
   generation.tries.push(...tries)
   Object.assign(generation, {
     current,
     isSent,
+    dropped,
     replyStartedAt,
     contents,
     context,
@@ -277,7 +279,7 @@ function settleLoser<Answer, Run extends Generation>(
     tries,
     isSent: leg.isSent,
     pricing: pricingOf(attempt),
-    requestedTier: admission.serviceTier,
+    unreportedTier: tierOf(attempt, admission, leg.dropped),
     holdNanoUsd: heldFor(attempt, admission),
     router: plan.strategy,
     routing: null,

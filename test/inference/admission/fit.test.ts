@@ -66,7 +66,7 @@ describe('the bound of a request without one', () => {
     ['priority', 4_999],
   ] as const)(
     'for the service tier %s: %d, at the highest price that may be served',
-    (serviceTier, bound) => {
+    (requestedTier, bound) => {
       const usual = pricing('0.00000125', '0.00001')
       const tiered = attempt({
         pricing: {
@@ -77,7 +77,7 @@ describe('the bound of a request without one', () => {
           },
         },
       })
-      const fitted = fitConversation([tiered], { ...hi, serviceTier }, remaining(0.4 * USD), false)
+      const fitted = fitConversation([tiered], { ...hi, requestedTier }, remaining(0.4 * USD), false)
       expect(boundsOf(fitted.attempts)).toEqual([bound])
     },
   )
