@@ -49,7 +49,7 @@ const reply = (path: string, tier: string | undefined): Response =>
           usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
         },
   )
-const ask = async (slug: string, more: object, limit = 1, signal?: AbortSignal) => {
+const ask = async (slug: string, more: object, limit = 1, signal = new AbortController().signal) => {
   const { key } = await gateway.makeKey({ limit })
   const body = {
     model: 'tiny',
@@ -101,7 +101,7 @@ describe('the reservation', () => {
 
 const rowsAfter = async (count: number) => {
   while (gateway.generations().length < count || gateway.deps.ledger.heldNanoUsd() > 0) await Bun.sleep(1)
-  return gateway.generations().slice(0)
+  return gateway.generations()
 }
 const costOf = async (before: number, rows: number, where: (row: Record<string, unknown>) => boolean) =>
   Number((await rowsAfter(before + rows)).filter(where).at(-1)?.['cost_nano_usd'])
