@@ -1,6 +1,10 @@
 import type { DataPolicy } from '../core/data-policy.ts'
 import type { EndpointRecord, ProviderFacts, ProviderKind } from '../core/snapshot.ts'
 
+/** The names, each with this quantization. */
+export const quantized = (quantization: string, names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(names.map((name) => [name, quantization]))
+
 /**
  * What a vendor publishes about its API with the settings of a new account. Only what the sources say: an absent field is
  * unknown, also where it depends on the account's plan. What an account has agreed, its operator declares.

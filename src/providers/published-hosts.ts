@@ -1,5 +1,6 @@
 import { words } from '../core/words.ts'
 import type { PublishedFacts } from './published-facts.ts'
+import { DEEPINFRA, NEBIUS, NOVITA, VENICE } from './published-quantizations.ts'
 
 /** What Venice labels private in its price list. */
 const VENICE_PRIVATE = words(`
@@ -96,14 +97,50 @@ export const publishedHosts: readonly PublishedFacts[] = [
     isExcepted: ({ modelId, outputModalities }) =>
       modelId.startsWith('google/') || modelId.startsWith('anthropic/') || outputModalities.includes('image'),
     note: 'Except models of Google and Anthropic, and models that output images.',
-    sources: ['https://docs.deepinfra.com/account/data-privacy'],
+    quantizations: DEEPINFRA,
+    sources: [
+      'https://docs.deepinfra.com/account/data-privacy',
+      'https://github.com/theopenco/llmgateway/pull/2976',
+      'https://github.com/theopenco/llmgateway/pull/3664',
+    ],
   },
   {
     slug: 'nebius',
     hosts: ['api.tokenfactory.nebius.com'],
     dataPolicy: { zdr: 'on_request' },
     note: 'Stores prompts to speed up its models; a setting of the account switches that off.',
-    sources: ['https://docs.studio.nebius.com/legal/legal-quick-guide'],
+    quantizations: NEBIUS,
+    sources: [
+      'https://docs.studio.nebius.com/legal/legal-quick-guide',
+      'https://github.com/theopenco/llmgateway/pull/2994',
+    ],
+  },
+  {
+    slug: 'novita',
+    readAt: '2026-11-23',
+    hosts: ['api.novita.ai'],
+    dataPolicy: {},
+    note: 'Nothing is known of what it stores.',
+    quantizations: NOVITA,
+    sources: [
+      'https://github.com/theopenco/llmgateway/pull/2956',
+      'https://github.com/theopenco/llmgateway/pull/2961',
+      'https://github.com/theopenco/llmgateway/pull/2962',
+      'https://github.com/theopenco/llmgateway/pull/2963',
+      'https://github.com/theopenco/llmgateway/pull/2964',
+      'https://github.com/theopenco/llmgateway/pull/2965',
+    ],
+  },
+  {
+    slug: 'siliconflow',
+    readAt: '2026-11-23',
+    hosts: ['api.siliconflow.com'],
+    dataPolicy: {},
+    note: 'Uses prompts only to provide the service, by its terms of March 2025, which mention neither training nor storage.',
+    sources: [
+      'https://docs.siliconflow.com/en/legals/terms-of-service',
+      'https://github.com/WyrdWerk/PrivacyWatch',
+    ],
   },
   {
     slug: 'huggingface',
@@ -126,10 +163,12 @@ export const publishedHosts: readonly PublishedFacts[] = [
     dataPolicy: { training: false, retentionDays: 0, zdr: 'always' },
     isExcepted: ({ upstreamId }) => !VENICE_PRIVATE.includes(upstreamId),
     note: 'Except models that it does not label private; it passes those on to their vendors without naming the caller.',
+    quantizations: VENICE,
     sources: [
       'https://docs.venice.ai/overview/privacy.md',
       'https://github.com/veniceai/api-docs/blob/main/overview/provider-privacy.mdx',
       'https://github.com/veniceai/api-docs/blob/main/overview/pricing.mdx',
+      'https://github.com/veniceai/api-docs/blob/main/data/static-models.json',
     ],
   },
   {
@@ -215,6 +254,14 @@ export const publishedHosts: readonly PublishedFacts[] = [
     dataPolicy: {},
     note: 'Stores nothing itself; each provider behind it has a policy of its own.',
     sources: ['https://www.requesty.ai/dpa'],
+  },
+  {
+    slug: 'helicone',
+    readAt: '2026-11-23',
+    hosts: ['ai-gateway.helicone.ai'],
+    dataPolicy: {},
+    note: 'Stores requests and replies unless headers of the request omit them; each provider behind it has a policy of its own.',
+    sources: ['https://docs.helicone.ai/features/advanced-usage/omit-logs'],
   },
   {
     slug: 'opencode',

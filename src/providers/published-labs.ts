@@ -87,7 +87,33 @@ export const publishedLabs: readonly PublishedFacts[] = [
     hosts: ['api.moonshot.ai'],
     dataPolicy: { training: false },
     isModerated: true,
-    sources: ['https://www.kimi.com/help/kimi-api/api-data-security'],
+    note: 'By its help page on the API; its general privacy policy of April 2025 permits training.',
+    sources: [
+      'https://www.kimi.com/help/kimi-api/api-data-security',
+      'https://platform.moonshot.ai/docs/agreement/modeluse',
+    ],
+  },
+  {
+    slug: 'z-ai',
+    readAt: '2026-11-23',
+    hosts: ['api.z.ai'],
+    dataPolicy: { training: false, retentionDays: 0 },
+    note: 'By its terms and the data processing part of its privacy policy of September 2025, as PrivacyWatch quotes them.',
+    sources: [
+      'https://chat.z.ai/legal-agreement/terms-of-service',
+      'https://github.com/WyrdWerk/PrivacyWatch',
+    ],
+  },
+  {
+    slug: 'deepseek',
+    readAt: '2026-11-23',
+    hosts: ['api.deepseek.com'],
+    dataPolicy: { training: true },
+    note: 'May use prompts to develop its services, by its terms of March 2026; an opt-out is documented for its app alone.',
+    sources: [
+      'https://chat.deepseek.com/downloads/DeepSeek%20Terms%20of%20Use.html',
+      'https://github.com/WyrdWerk/PrivacyWatch',
+    ],
   },
   {
     slug: 'alibaba',
