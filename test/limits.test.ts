@@ -8,7 +8,7 @@ import manifest from '../package.json' with { type: 'json' }
 const root = join(import.meta.dir, '..')
 
 /** Lines of all of `src`. Lower it when the code shrinks; raise it for a feature only, in a commit of its own. The goal: 64,000. */
-const MOST_SOURCE_LINES = 108_394
+const MOST_SOURCE_LINES = 108_592
 const LONGEST_FILE_LINES = 300
 const MEDIAN_FILE_LINES = 120
 const P90_FILE_LINES = 250
