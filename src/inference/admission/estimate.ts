@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/events.ts'
-import { isObject } from '../../core/json.ts'
+import { fieldsOf, isObject } from '../../core/json.ts'
 import type { ContentPart, InferenceRequest } from '../../core/request.ts'
 import { kindOf, type PartKind } from './part-kinds.ts'
 import { type PromptBound, tokensIn } from './price.ts'
@@ -49,6 +49,7 @@ export function estimatePrompt(request: InferenceRequest, mayCacheSeparately = f
     marked: markedOf(request),
     mayCacheSeparately,
     searches: searchesOf(request),
+    isDelegated: request.delegated !== undefined,
     least: leastTokens(characters),
     kinds,
   }
@@ -58,12 +59,16 @@ export function estimatePrompt(request: InferenceRequest, mayCacheSeparately = f
 const UNBOUNDED_SEARCHES = 10
 const SEARCH_TOOL = /(?:^|:)(?:web_search|x_search|googleSearch)/
 
-/** The maximum number of web searches, by tools or by chat's `web_search_options`; `max_uses` if the caller sets it. */
-function searchesOf({ tools, body }: InferenceRequest): number {
+/**
+ * The maximum number of web searches, by tools, by chat's `web_search_options` and by plugins that are handed on;
+ * `max_uses` if the caller sets it.
+ */
+function searchesOf({ tools, body, delegated }: InferenceRequest): number {
   let most = isObject(body['web_search_options']) ? UNBOUNDED_SEARCHES : 0
+  for (const { id } of delegated?.plugins ?? []) if (id === 'web') most += 1
   for (const tool of tools) {
     if (tool.type !== 'other' || !SEARCH_TOOL.test(String(tool.data['type']))) continue
-    const { max_uses: uses } = tool.data
+    const uses = tool.data['max_uses'] ?? fieldsOf(tool.data['parameters'])['max_uses']
     most += typeof uses === 'number' && uses >= 0 ? Math.floor(uses) : UNBOUNDED_SEARCHES
   }
   return most

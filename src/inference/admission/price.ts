@@ -141,6 +141,8 @@ export interface PromptBound {
   readonly mayCacheSeparately?: boolean
   /** The maximum number of web searches; absent: none. */
   readonly searches?: number
+  /** The provider runs its own plugins and tools, and charges for them. */
+  readonly isDelegated?: boolean
   /** The least tokens that its texts have; absent: unknown. */
   readonly least?: number
   /** Kinds of its parts other than text; absent: none. */
@@ -178,8 +180,12 @@ export function holdOf(
   amount = added(amount, amountOf(prompt.image, higher(text, pricing.imageInput)))
   amount = added(amount, amountOf(outputBound, highestOutputRate(pricing, rates, kinds)))
   amount = added(amount, amountOf(1, pricing.request))
-  return roundedNanoUsd(added(amount, amountOf(prompt.searches ?? 0, pricing.webSearch ?? 0n)))
+  const search = pricing.webSearch ?? (prompt.isDelegated ? DELEGATED_SEARCH : 0n)
+  return roundedNanoUsd(added(amount, amountOf(prompt.searches ?? 0, search)))
 }
+
+/** USD 0.02: five results of OpenRouter's dearest engine for each search (its documentation, 2026). */
+const DELEGATED_SEARCH: Price = 20_000_000_000_000_000n
 
 function highestTextRate(rates: Rates, writes: CacheWriting | undefined): Price {
   if (writes === undefined) return rates.prompt

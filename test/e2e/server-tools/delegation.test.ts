@@ -87,6 +87,27 @@ describe('a request whose every endpoint is at a provider that runs tools', () =
     },
   )
 
+  // Two cents for each search, unless the entry's pricing has its own.
+  test.each([
+    [{ plugins: [WEB] }, 1],
+    [{ tools: [SEARCH] }, 10],
+    [{ tools: [{ type: 'openrouter:web_search', parameters: { max_uses: 3 } }], plugins: [WEB] }, 4],
+  ])('reserves its searches: %j', async (asked, searches) => {
+    for (const [limit, status] of [
+      [searches * 0.02, 402],
+      [searches * 0.02 + 0.01, 200],
+    ] as const) {
+      const { key } = await gateway.makeKey({ limit })
+      const body = { model: 'lab/there', max_tokens: 10, messages: [{ role: 'user', content: 'News?' }] }
+      const response = await gateway.call(
+        '/chat/completions',
+        { ...body, ...asked },
+        { authorization: `Bearer ${key}` },
+      )
+      expect(response.status, await response.text()).toBe(status)
+    }
+  })
+
   test('costs its tokens if no charge is reported, and what is reported without plugins and tools is not booked', async () => {
     const { cost: _, ...usage } = USAGE
     router.on('lab/there', () =>
