@@ -89,9 +89,11 @@ const lies: { what: string; sql: string; says: string; lines: number }[] = [
   },
   {
     what: 'a settled generation that is journaled too',
-    sql: `INSERT INTO journal SELECT id, key_hash, workspace_id, model, provider_slug, provider_name, endpoint_id,
-      api_type, streamed, is_byok, origin, http_referer, title, user_agent, request_id, session_id, external_user,
-      created_at, 1, 1, NULL, NULL, NULL, NULL FROM generations WHERE rowid = 1`,
+    sql: `INSERT INTO journal (generation_id, key_hash, workspace_id, model, provider_slug, provider_name, endpoint_id,
+      api_type, streamed, is_byok, origin, http_referer, title, user_agent, request_id, started_at,
+      prompt_tokens_estimate, prompt_cost_nano_usd)
+      SELECT id, key_hash, workspace_id, model, provider_slug, provider_name, endpoint_id, api_type, streamed, is_byok,
+      origin, http_referer, title, user_agent, request_id, created_at, 1, 1 FROM generations WHERE rowid = 1`,
     says: 'settled, and still in the journal',
     lines: 1,
   },
