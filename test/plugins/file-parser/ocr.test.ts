@@ -94,6 +94,53 @@ describe('mistral-ocr by a model of pages', () => {
     expect(body.usage.cost).toBeCloseTo(0.006 + 10 * 0.000001 + 5 * 0.000002, 9)
   })
 
+  const encoded = Buffer.from(PDF).toString('base64')
+  test.each([
+    [
+      '/responses',
+      {
+        model: 'plain',
+        input: [
+          {
+            role: 'user',
+            content: [
+              { type: 'input_file', filename: 'scan.pdf', file_data: dataUrl('application/pdf', PDF) },
+            ],
+          },
+        ],
+      },
+    ],
+    [
+      '/messages',
+      {
+        model: 'plain',
+        max_tokens: 50,
+        messages: [
+          {
+            role: 'user',
+            content: [
+              {
+                type: 'document',
+                source: { type: 'base64', media_type: 'application/pdf', data: encoded },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+    [
+      '/models/plain:generateContent',
+      {
+        contents: [{ role: 'user', parts: [{ inlineData: { mimeType: 'application/pdf', data: encoded } }] }],
+      },
+    ],
+  ])('reads the files of callers of %s', async (path, body) => {
+    const response = await byPages.call(path, { ...body, ...OCR })
+    expect(response.status, await response.text()).toBe(200)
+    expect(paths()).toEqual(['/v1/ocr', '/v1/chat/completions'])
+    expect(JSON.stringify(upstream.seen.at(-1)?.body)).toContain('[Page 1]\\n# One')
+  })
+
   test('its text comes back as an annotation, and sent back saves the call', async () => {
     const { body } = await ask(byPages, OCR)
     const { annotations } = body.choices[0].message
