@@ -25,7 +25,7 @@ export interface ExportStores {
  */
 export type Outcome = ExportRecord | null | 'later' | 'gone'
 
-/** An outcome without content, and what rules on the content are tested on; null: there are none. */
+/** An outcome without content. `facts` are what rules on the content test; null: there is no record to test. */
 export interface Draft {
   readonly outcome: Outcome
   readonly facts: RuleFacts | null

@@ -28,7 +28,7 @@ export function refuseUnbuilt(body: Asking): void {
 export const providerOptionsOf = (provider: unknown): Readonly<Record<string, unknown>> =>
   fieldsOf(fieldsOf(provider)['options'])
 
-/** Whether plugins and tools are handed on is all that a provider of conversations is told apart from the others. */
+/** The only option of a provider in conversations is `delegate_tools`. */
 function refuseOptions(slug: string, options: unknown): void {
   const path = `provider.options.${slug.slice(0, 60)}`
   if (options === null) return
